@@ -34,7 +34,7 @@ from evalc.check.tree import (
 )
 from evalc.compiler.examine import examine
 from evalc.extras.importers.imported import NO_COUNTERPART
-from evalc.extras.importers.promptfoo_code import Code
+from evalc.extras.importers.promptfoo_code import Code, with_values
 from evalc.extras.importers.promptfoo_schemas import as_read
 from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, template_of, variables_of
 from evalc.grammar.parse import parse_check
@@ -315,13 +315,15 @@ def _equals(asked: _Assertion) -> Check:
     if isinstance(value, dict | list):
         _require(not has_template(json.dumps(value)), "there is a template inside of the value")
         return Test("json", ("strict", {"const": value}))
+    if value == "":
+        return Of(Measure("chars"), Test("between", Bounds(0, 0)))
     return Test("equals", asked.text(value))
 
 
 def _regex(asked: _Assertion) -> Check:
-    pattern = asked.value
-    _require(isinstance(pattern, str) and pattern, "the value is not a pattern")
-    _require(not has_template(pattern), "what fills a pattern would be escaped here")
+    _require(isinstance(asked.value, str) and asked.value, "the value is not a pattern")
+    pattern = with_values(asked.value, asked.values)
+    _require(not has_template(pattern), "there is a template inside of what fills the pattern")
     error = examine(pattern, "").error
     if error is not None:
         raise Unmappable(f"it is not a valid regular expression: {error.message}")

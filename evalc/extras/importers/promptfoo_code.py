@@ -181,11 +181,11 @@ class Code:
             if not path.endswith(".py"):
                 raise Unmappable(f"`{path}` is neither JavaScript ({', '.join(SCRIPTS)}) nor Python")
             return Test("check", (self._of_python(path, function or "get_assert", threshold), (), options, Bounds()))
-        code = _with_values(code, values)
+        code = with_values(code, values)
         code = code.rstrip() if language == "javascript" else code
         if threshold is None and not options and (said := check_of_expression(type_, code)) is not None:
             return said
-        name = self._inline(language, code, threshold)
+        name = self._inline(language, code, threshold, called=_called(fields))
         is_verdict = language == "python" or (threshold is None and is_surely_verdict(code))
         return Test("check", (name, (), options, Bounds() if is_verdict else above))
 
@@ -199,11 +199,11 @@ class Code:
         """
         value, threshold, options = fields.get("value"), fields.get("threshold"), fields.get("config") or {}
         if name == "javascript" and isinstance(value, str) and not value.startswith(FILE):
-            asked = _with_values(value, values).rstrip()
+            asked = with_values(value, values).rstrip()
             body = asked if "\n" in asked else body_of_function(asked)
         elif name in _ASKED_OF_TEXT:
             of = value if isinstance(value, list) else [] if value is None else [value]
-            texts = [_with_values(each, values) if isinstance(each, str) else json.dumps(each) for each in of]
+            texts = [with_values(each, values) if isinstance(each, str) else json.dumps(each) for each in of]
             if not all(isinstance(each, str | int | float) for each in of) and name != "is-json":
                 raise Unmappable("the value is not a text")
             if "" in texts or not (texts or name == "is-json"):
@@ -223,7 +223,7 @@ class Code:
         for number, transform in enumerate(transforms):
             if transform.startswith(FILE):
                 raise Unmappable("its `transform` is code in a file")
-            code = _with_values(transform, {}) if _TAG.search(transform) else transform
+            code = with_values(transform, {}) if _TAG.search(transform) else transform
             _refuse_javascript(code, is_text=number == 0)
             if re.search(r"\bcontext\.(?!vars\b)|\b(?:async|await|Promise)\b", code):
                 raise Unmappable("its `transform` uses more than the output and the variables")
@@ -231,7 +231,9 @@ class Code:
             made.append(f"output = transformed(((output) => {function})(output));")
         above = Bounds(above=0) if threshold is None else Bounds(min=threshold)
         is_verdict = name in _ASKED_OF_TEXT or (threshold is None and is_surely_verdict(body))
-        named = self._inline("javascript", "\n".join((*made, body)), None, called=name.replace("-", "_"), is_text=False)
+        named = self._inline(
+            "javascript", "\n".join((*made, body)), None, called=_called(fields) or f"{name}_", is_text=False
+        )
         return Test("check", (named, (), options, Bounds() if is_verdict else above))
 
     def data_of(self, path: str) -> Any:
@@ -265,8 +267,9 @@ class Code:
         functions = self._functions[language]
         if text not in functions:
             comment = _COMMENT.match(code)
-            said = name_of(comment["text"], longest=_LONGEST_NAME) if comment else ""
-            functions[text] = self._named(said or f"{called or language}_{len(functions) + 1}")
+            said = comment["text"] if comment and not called else called or f"{language}_"
+            number = len(functions) + 1 if said.endswith("_") else ""
+            functions[text] = self._named(name_of(f"{said}{number}", longest=_LONGEST_NAME))
         return functions[text]
 
     def _named(self, said: str) -> str:
@@ -368,7 +371,12 @@ def _short(code: str) -> str:
     return shortened(" ".join(code.split()), _SHOWN, "...")
 
 
-def _with_values(code: str, values: Mapping[str, Any]) -> str:
+def _called(fields: Mapping[str, Any]) -> str:
+    """What an assertion is called, in words."""
+    return next((said for key in ("description", "metric") if isinstance(said := fields.get(key), str)), "")
+
+
+def with_values(code: str, values: Mapping[str, Any]) -> str:
     """Code with the values of variables filled in, as promptfoo fills it."""
     if not _TAG.search(code):
         return code

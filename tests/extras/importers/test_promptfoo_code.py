@@ -153,7 +153,7 @@ def test_code_becomes_functions_that_are_named_and_shared(folder: Path) -> None:
         {"type": "javascript", "value": counts},
         {"type": "javascript", "value": counts, "weight": 2},
         {"type": "javascript", "value": "output.includes(context.config.word)", "config": {"word": "fox"}},
-        {"type": "python", "value": "output.isupper()"},
+        {"type": "python", "value": "output.isupper()", "description": "Is loud"},
     )
     assert problems == []
     assert suite.checks == ("support.checks.js", "support_checks.py")
@@ -173,22 +173,23 @@ def test_code_becomes_functions_that_are_named_and_shared(folder: Path) -> None:
         dedent("""\
 
 
-            def support_python_1_said(output, context):
+            def support_is_loud_said(output, context):
                 return output.isupper()
 
 
             @evalc.custom_check
-            def support_python_1(answer, **config):
-                return outcome(support_python_1_said, answer, config)
+            def support_is_loud(answer, **config):
+                return outcome(support_is_loud_said, answer, config)
             """)
     )
-    lines = suite.text.partition("defaults:\n  validate:\n")[2].splitlines()[:5]
+    lines = suite.text.partition("defaults:\n  validate:\n")[2].splitlines()[:6]
     assert [line.strip() for line in lines] == [
         "- check support_javascript_1()",
         "- check support_counts_the_words() > 0",
         '- {all_of: ["check support_counts_the_words() > 0"], weight: 2}',
         '- check support_javascript_3(word="fox")',
-        "- check support_python_1()",
+        "# Is loud",
+        "- check support_is_loud()",
     ]
     assert '# for evalc.toml: checks = ["support.checks.js", "support_checks.py"]\n' in (suite.text)
 
