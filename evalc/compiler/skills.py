@@ -7,7 +7,7 @@ a question for a judge, unless it says exactly what a check says. A query that s
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
@@ -29,7 +29,10 @@ _CALLED: Final = {"prompt": "message", "query": "message", "expected_output": "e
 _NAMES: Final = ("name", "eval_name", "id")
 _KNOWN: Final = (*_NAMES, "prompt", "query", *_SENTENCES, "expected_output", "files", "tags", "should_trigger")
 _NOTES: Final = frozenset(
-    ("category", "context", "description", "family", "note", "notes", "priority", "rationale", "reason", "title", "why")
+    (
+        *("_meta", "about", "agent_name", "author", "category", "context", "description", "family", "metadata", "note"),
+        *("notes", "priority", "purpose", "rationale", "reason", "schema_version", "title", "version", "why"),
+    )
 )
 """Keys that speak to readers, and say nothing that could be checked."""
 _IN_ASSERTION: Final = ("text", "description", "assertion", "statement", "expectation", "check")
@@ -49,9 +52,9 @@ class Skill(NamedTuple):
         here = file.parent
         folder = next((each for each in (here, *here.resolve().parents[:2]) if (each / SKILL_FILE).is_file()), None)
         if folder is not None:
-            return cls(folder, slug(skill_name(folder)), has_manifest=True)
+            return cls(folder, skill_name(folder), has_manifest=True)
         folder = here.resolve().parent if here.resolve().name == "evals" else here
-        return cls(folder, slug(skill_name(folder)), has_manifest=False)
+        return cls(folder, skill_name(folder), has_manifest=False)
 
 
 @final
@@ -75,35 +78,32 @@ class SkillEvals:
 
     def as_suite(self, document: Node) -> Mapping:
         """The file as a suite."""
-        pairs = document.pairs if isinstance(document, Mapping) else ()
-        given = self._known(pairs, _ABOUT, "a file of evals of a skill")
-        name = next((given[key] for key in _ABOUT[:2] if isinstance(given.get(key), Scalar)), None)
-        skill = slug(name.text) if isinstance(name, Scalar) else self._skill.name
-        cases = (
-            document
-            if isinstance(document, Sequence)
-            else next((given[k] for k in LISTS_OF_SKILLS if k in given), document)
+        given = self._known(document, _ABOUT, "a file of evals of a skill")
+        named = next((given[key] for key in _ABOUT[:2] if isinstance(given.get(key), Scalar)), None)
+        name = named.text if isinstance(named, Scalar) else self._skill.name
+        lists = (
+            [document] if isinstance(document, Sequence) else [given[key] for key in LISTS_OF_SKILLS if key in given]
         )
-        items = cases.items if isinstance(cases, Sequence) else ()
+        items = [item for each in lists if isinstance(each, Sequence) for item in each.items]
         triggers = bool(items) and all("should_trigger" in _keys(item) for item in items)
+        skill = self._skill.name if self._skill.has_manifest else name
         made = tuple(self._case(item, skill, number, triggers=triggers) for number, item in enumerate(items, 1))
-        at = document.at if name is None else name.at
-        suite = (skill or "skill") + ("-triggers" if triggers else "")
-        rewritten = cases if not isinstance(cases, Sequence) else Sequence(cases.at, made, cases.cut)
-        return _mapping(document.at, ("suite", _text(at, suite)), ("test_cases", rewritten))
+        suite = (slug(name) or slug(self._skill.folder.resolve().name) or "skill") + ("-triggers" if triggers else "")
+        at = document.at if named is None else named.at
+        return _mapping(document.at, ("suite", _text(at, suite)), ("test_cases", Sequence(lists[0].at, made)))
 
-    def _known(self, pairs: Iterable[tuple[Scalar, Node]], known: tuple[str, ...], what: str) -> dict[str, Node]:
-        """The values that are there, by their keys; a key that is nearly a known one is reported."""
-        given = {key.text: value for key, value in pairs if not is_null(value)}
-        for key, _ in pairs:
-            if (
-                key.text not in (*known, *_NOTES)
-                and (near := typo_of(key.text, known)) is not None
-                and near.meant not in given
-            ):
-                self._report(key, unknown_key(key.text, what, known))
-                self._unread.add(key.text)
-        return given
+    def _known(self, node: Node, known: tuple[str, ...], what: str) -> dict[str, Node]:
+        """The values that say something, by their keys; other keys are reported."""
+        given = _keys(node)
+        for key, _ in node.pairs if isinstance(node, Mapping) else ():
+            if key.text in (*known, *_NOTES, *self._unread):
+                continue
+            self._unread.add(key.text)
+            near = typo_of(key.text, known)
+            is_typo = near is not None and near.meant not in given
+            finding = unknown_key(key.text, what, known) if is_typo else Finding("EV642", key=key.text, known=known)
+            self._report(key, finding)
+        return {key: value for key, value in given.items() if not (is_null(value) or _is_blank(value))}
 
     def _report(self, node: Node, finding: Finding) -> None:
         self._problems.add(self._source, node.span, finding)
@@ -112,14 +112,9 @@ class SkillEvals:
         """One eval as a case; what is not one is left to whoever reads cases."""
         if not isinstance(item, Mapping):
             return item
-        given = self._known(item.pairs, _KNOWN, "an eval of a skill")
-        for key, _ in item.pairs:
-            if key.text not in (*_KNOWN, *_NOTES, *self._unread):
-                self._unread.add(key.text)
-                self._report(key, Finding("EV642", key=key.text, known=_KNOWN))
-        pairs: list[tuple[str, Node]] = [
-            ("name", self._name(item, given, f"{'query' if triggers else 'eval'}-{number}"))
-        ]
+        given = self._known(item, _KNOWN, "an eval of a skill")
+        name = self._name(item, given, f"{'query' if triggers else 'eval'}-{number}")
+        pairs: list[tuple[str, Node]] = [("name", name)]
         pairs += [(_CALLED[name], _as_written(given[name])) for name in _CALLED if name in given]
         checks = [check for key in _SENTENCES if key in given for check in self._sentences(key, given[key])]
         if not checks and "expected_output" in given and "should_trigger" not in given:
@@ -138,7 +133,7 @@ class SkillEvals:
 
     def _name(self, item: Mapping, given: dict[str, Node], otherwise: str) -> Scalar:
         named = next((given[key] for key in _NAMES if isinstance(given.get(key), Scalar)), None)
-        if not isinstance(named, Scalar) or not named.text.strip():
+        if not isinstance(named, Scalar):
             return _text(item.pairs[0][0].at if item.pairs else item.at, otherwise)
         name = f"eval-{named.text}" if named.text.isdigit() else named.text
         if name in self._names:  # as files may repeat one; their ids differ
@@ -154,7 +149,7 @@ class SkillEvals:
             if isinstance(each, Mapping):
                 keys = _keys(each)
                 sentence = next((keys[name] for name in _IN_ASSERTION if isinstance(keys.get(name), Scalar)), each)
-            if isinstance(sentence, Scalar) and sentence.text.strip():
+            if isinstance(sentence, Scalar) and not _is_blank(sentence):
                 yield self._asked(sentence)
             else:
                 expected = "a sentence, or an object with one as `text`"
@@ -175,7 +170,7 @@ class SkillEvals:
 
     def _label(self, should: Node, skill: str) -> Node:
         """The label: whether the skill is loaded, or another that is named."""
-        if isinstance(should, Scalar) and should.style != "plain" and should.text.strip():
+        if isinstance(should, Scalar) and should.style != "plain":
             skill, expected = should.text.strip(), _TRIGGERED["true"]
         elif isinstance(should, Scalar) and should.text in _TRIGGERED:
             expected = _TRIGGERED[should.text]
@@ -218,6 +213,10 @@ class SkillEvals:
 
     def _from_here(self, folder: Path) -> str:
         return Path(os.path.relpath(folder, Path(self._source.name).parent)).as_posix()
+
+
+def _is_blank(node: Node) -> bool:
+    return isinstance(node, Scalar) and not node.text.strip()
 
 
 def _keys(node: Node) -> dict[str, Node]:

@@ -38,6 +38,7 @@ _WORDS_OF_CASES: Final = "expect|validate|test_cases|rubric"
 _KEY_OF_CASES: Final = re.compile(
     rf"""(?P<quote>["'])(?:cases|{_WORDS_OF_CASES})(?P=quote)|(?<![\w.$-])(?:{_WORDS_OF_CASES})[ \t]*:"""
 )
+_KEY_OF_SKILLS: Final = re.compile(r'"(?:skill_name|should_trigger)"\s*:')
 _JSON_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _COLON: Final = re.compile(r"\s*:")
 
@@ -232,7 +233,8 @@ def looks_like_eval(text: str) -> bool:
 
     If in doubt, it was: nobody would notice that the cases of a skipped file do not run.
     """
-    return _OUTER_YAML_KEY.search(text) is not None or _KEY_OF_CASES.search(text) is not None or _has_outer_eval(text)
+    keys = (_OUTER_YAML_KEY, _KEY_OF_CASES, _KEY_OF_SKILLS)
+    return any(key.search(text) is not None for key in keys) or _has_outer_eval(text)
 
 
 def _has_outer_eval(text: str) -> bool:

@@ -107,6 +107,11 @@ def test_triggers_are_classes(invoke: Invoke, project: Path) -> None:
     ]
 
 
+def test_no_registry_needs_the_tool_that_loads_skills(invoke: Invoke, project: Path) -> None:
+    (project / "tools.json").write_text('[{"name": "search", "description": "-"}]')
+    assert invoke("check", "tables/evals/trigger-eval.json", "--tools", "tools.json").out == "all good: 1 suite\n"
+
+
 def test_an_agent_without_a_folder_is_said_to_lack_the_files(invoke: Invoke) -> None:
     outcome = invoke("run", "tables/evals/evals.json", "--agent", "demo")
     assert "the case has files, and the agent works in no folder of its own" in outcome.out

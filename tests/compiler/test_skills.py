@@ -170,6 +170,23 @@ def test_mistakes_are_reported_in_place(skill: Path, item: dict[str, Any], expec
     assert said(skill, evals({"id": 1, "prompt": "Hi", **item})) == expected
 
 
+def test_the_name_in_the_manifest_is_that_of_the_label(skill: Path) -> None:
+    data = {"skill_name": "The Tables!", "queries": [{"query": "clean it", "should_trigger": True}]}
+    suite = suite_of(skill, data)
+    (case,) = suite.cases()
+    assert (suite.ir.name, case.label and case.label.skill) == ("The-Tables-triggers", "table-cleaner")
+    (skill / "SKILL.md").unlink()
+    data["skill_name"] = "tables"
+    assert [case.label and case.label.skill for case in cases_of(skill, data)] == ["tables"]
+
+
+def test_what_says_nothing_is_left_out(skill: Path) -> None:
+    item = {"id": "", "prompt": "Hi", "expected_output": " ", "files": None, "assertions": ["Greets"]}
+    (case,) = cases_of(skill, evals(item, version=2, about="-", queries=[]))
+    assert (case.id, case.expected, case.input.files) == ("table-cleaner/eval-1", None, None)
+    assert said(skill, evals(item, gates={"min": 1})) == ["14:2 EV642"]
+
+
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
@@ -190,6 +207,12 @@ def test_a_search_finds_them_and_leaves_other_json_alone(skill: Path) -> None:
     compilation = evalc.compile(skill.parent)
     assert [suite.ir.name for suite in compilation.suites] == ["table-cleaner"]
     assert (compilation.inventory.judged, compilation.inventory.exact) == (1, ())
+
+
+@pytest.mark.parametrize("broken", ['{"skill_name": "a", "evals": [', '[{"query": "a", "should_trigger": true}'])
+def test_a_search_reports_those_that_cannot_be_read(skill: Path, broken: str) -> None:
+    (skill / "evals" / "evals.json").write_text(broken)
+    assert [problem.code for problem in evalc.check(skill.parent)] == ["EV127"]
 
 
 def test_the_files_of_a_case_in_yaml(skill: Path) -> None:
@@ -230,11 +253,16 @@ test_cases:
         ({"files": {"a": "skills/tables/SKILL.md"}, "skill": "skills/tables"}, []),
         ({"files": {"a": "/etc/passwd"}}, ["EV608"]),
         ({"files": {"a": "../x"}}, ["EV608"]),
+        ({"files": {"a": "out/passwd"}}, ["EV608"]),
         ({"files": {"../a": "skills/tables/SKILL.md"}}, ["EV608"]),
         ({"skill": "/etc"}, ["EV608"]),
     ],
 )
-def test_a_compiled_file_names_nothing_outside_the_project(skill: Path, sent: dict[str, Any], codes: list[str]) -> None:
+def test_nothing_outside_the_project_is_named(skill: Path, sent: dict[str, Any], codes: list[str]) -> None:
+    Path("out").symlink_to("/etc")
+    files = [path for path in sent.get("files", {}).values() if path.startswith("out/")]
+    for path in files:
+        assert said(skill, evals({"id": 1, "prompt": "Hi", "assertions": ["x"], "files": [path]})) == ["11:5 EV608"]
     case = {"id": "t/a", "description": "a", "difficulty": "edge", "input": {"message": "Hi", **sent}}
     data = {"metadata": {"toolName": "t", "tier": "labeled"}, "cases": [{**case, "expect": {"responseNonEmpty": True}}]}
     Path("t.labeled.json").write_text(json.dumps(data))

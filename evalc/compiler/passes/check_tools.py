@@ -18,7 +18,7 @@ from evalc.compiler import ir
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import nearest
 from evalc.ecma import to_string
-from evalc.model.case import stubbed
+from evalc.model.case import SKILL_TOOL, stubbed
 from evalc.model.json import includes, pointer_step, steps
 from evalc.tools import ToolRegistry
 
@@ -125,7 +125,7 @@ def _values(tool: str, name: str, test: t.Check, tools: ToolRegistry) -> Iterato
 
 
 def _unknown_tool(name: str, tools: ToolRegistry, *, required: bool) -> Finding | None:
-    if name in tools or name == t.NO_TOOL or not tools.complete:
+    if name in tools or name in (t.NO_TOOL, SKILL_TOOL) or not tools.complete:
         return None
     return Finding("EV230" if required else "EV233", name=name, known=tuple(tools))
 
