@@ -742,7 +742,11 @@ CASE: Final = k.Shape(
             ("8/10", 8, "80%"),
         ),
         "files": k.Key(
-            k.Kind(k.any_of(k.list_of(k.text()), {"type": "object", "additionalProperties": k.text()}), read=_files),
+            k.Kind(
+                k.any_of(k.list_of(k.text()), {"type": "object", "additionalProperties": k.text()}),
+                read=_files,
+                texts="data",
+            ),
             "Files for the folder of each attempt, relative to this file; or the paths there, each with its file.",
             (["data/sales.csv"], {"report.pdf": "fixtures/long-report.pdf"}),
         ),

@@ -35,7 +35,7 @@ OF_CHECKS: Final[dict[str, str]] = {
 _COLLECTIONS: Final = frozenset(
     ("messages", "turns", "user", "inputs", "for_each", "rows", "validate", "expect", "criteria", "stubs", "facts",
      "label", "rubric", "reference_data", "prompts", "rules", "defaults", "eval", "test_cases", "tags", "include",
-     "allow", "any_of", "all_of", "not")
+     "allow", "files", "any_of", "all_of", "not")
 )  # fmt: skip
 """The keys whose value is a list or a mapping: a comment in its place hides no text."""
 

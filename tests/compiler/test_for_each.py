@@ -264,6 +264,8 @@ eval:
       description: "Row {{q}}"
       expected: "{{more}}"
       stubs: {t: {x: 1}}
+      files: [r.jsonl]
+      skill: .
       max_turns: 2
       repeat: 3
       require: 2/3

@@ -180,7 +180,7 @@ def test_the_name_in_the_manifest_is_that_of_the_label(skill: Path) -> None:
     assert [case.label and case.label.skill for case in cases_of(skill, data)] == ["tables"]
 
 
-def test_what_says_nothing_is_left_out(skill: Path) -> None:
+def test_blank_values_are_left_out(skill: Path) -> None:
     item = {"id": "", "prompt": "Hi", "expected_output": " ", "files": None, "assertions": ["Greets"]}
     (case,) = cases_of(skill, evals(item, version=2, about="-", queries=[]))
     assert (case.id, case.expected, case.input.files) == ("table-cleaner/eval-1", None, None)
