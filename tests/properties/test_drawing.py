@@ -39,7 +39,7 @@ _TAGS: Final = (*(_TAG.groupindex.keys() - {"WORDS", "BRACES"}), _THIS)
 """The tags of templates, and the variable that only `#each` has."""
 _KNOWN: Final[dict[str, Collection[str]]] = {
     "document": (*(key for keys in DOCUMENTS.values() for key in keys if key not in _UNREAD), *EVAL.keys),
-    "case": CASE.keys - {"files", "skill"},  # which name files of the working folder's project
+    "case": CASE.keys.keys() - {"files", "skill"},  # which name files of the working folder's project
     "defaults": tuple(key for key in DEFAULTS.keys if key not in _CLASSES),
     "expect": EXPECT.keys,
     "for_each": FOR_EACH.keys,
