@@ -372,7 +372,7 @@ def _short(code: str) -> str:
 
 
 def _called(fields: Mapping[str, Any]) -> str:
-    """What an assertion is called, in words."""
+    """The words that an assertion is called by."""
     return next((said for key in ("description", "metric") if isinstance(said := fields.get(key), str)), "")
 
 
