@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -31,6 +32,8 @@ _GIVEN: Final[Mapping[str, Set[str]]] = {
     "python": {"output", "json", "all", "any", "dict", "isinstance", "len", "list", "str"},
 }
 """The names that code of a language finds in promptfoo, as far as a check can say them."""
+_REMEMBERED: Final = 256
+"""How many texts of code are looked at once: those of `defaultTest` are of every test."""
 _PARSES: Final = re.compile(r"\bJSON\.parse\(|\bjson\.loads\(")
 _READ_OTHERWISE: Final[Mapping[str, re.Pattern[str]]] = {
     "javascript": re.compile(r"\|\||\?|!|[^=!]==[^=]|(?<!=)[<>]|\bif\b"),
@@ -124,6 +127,7 @@ def NAME(answer, **config):
 """
 
 
+@lru_cache(_REMEMBERED)
 def check_of_expression(type_: str, code: str) -> Check | None:
     """The check that code is; where it parses JSON, that the whole response is JSON goes with it."""
     language = type_.removeprefix("not-")
@@ -313,6 +317,7 @@ class Code:
         return functions[text]
 
 
+@lru_cache(_REMEMBERED)
 def _javascript_of(code: str, *, is_text: bool) -> str:
     """The function that JavaScript is the body of, or the value."""
     _refuse_javascript(code, is_text=is_text)
