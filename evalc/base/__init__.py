@@ -89,25 +89,15 @@ TOKENS: Final = ("CI_JOB_TOKEN", "GITHUB_TOKEN", "GITLAB_TOKEN")
 
 @final
 class Provider(NamedTuple):
-    """A provider of models.
+    """A provider of models."""
 
-    Attributes:
-        name: the prefix of the model, as in `openai:MODEL`, and the table of the configuration.
-        title: the provider as prose names it.
-        home: the URL of its own API, without a slash at the end.
-        apis: the APIs that it is asked by; the first is the default.
-        key_variable: the environment variable with the key, unless the configuration names another.
-        base_url_variable: the environment variable with the API's URL.
-        example: one of its models.
-    """
-
-    name: str
-    title: str
-    home: str
-    apis: tuple[ApiName, ...]
-    key_variable: str
-    base_url_variable: str
-    example: str
+    name: str  # the prefix of the model, as in `openai:MODEL`, and the table of the configuration
+    title: str  # the provider as prose names it
+    home: str  # the URL of its own API, without a slash at the end
+    apis: tuple[ApiName, ...]  # the APIs that it is asked by; the first is the default
+    key_variable: str  # the environment variable with the key, unless the configuration names another
+    base_url_variable: str  # the environment variable with the API's URL
+    example: str  # one of its models
 
 
 PROVIDERS: Final[Mapping[str, Provider]] = {

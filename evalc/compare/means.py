@@ -200,35 +200,23 @@ class Unjudged(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Calibration(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How far a judge agrees with people.
+    """How far a judge agrees with people."""
 
-    Attributes:
-        judges: who judged.
-        answers: how many labelled answers have a score.
-        accuracy: the share of them whose score is the label; None without answers.
-        kappa: Cohen's kappa; None where chance alone would agree always, as where all labels and scores are one.
-        weighted_kappa: the same with quadratic weights, where a score that is near the label counts nearly as it.
-        confusion: the pairs of label and score that occur, in order.
-        disagreements: the answers whose score is not the label, the furthest apart first.
-        unjudged: those without a score, which count in nothing above.
-        unlabelled: how many answers without a label have a score.
-        uncorrected: the judge's mean over these, from 0 to 1; None without any.
-        corrected: the same mean, corrected by the labels; None with fewer than two labels.
-        length_bias: how score minus label goes with the length of the answer, from -1 to 1; None with fewer than ten
-            labels, or if nothing varies.
-    """
-
-    judges: tuple[str, ...]
-    answers: int
-    accuracy: float | None
+    judges: tuple[str, ...]  # who judged
+    answers: int  # how many labelled answers have a score
+    accuracy: float | None  # the share of them whose score is the label; None without answers
+    # Cohen's kappa; None where chance alone would agree always, as where all labels and scores are one
     kappa: float | None
+    # the same with quadratic weights, where a score that is near the label counts nearly as it
     weighted_kappa: float | None
-    confusion: tuple[Confusion, ...]
-    disagreements: tuple[LabelledAnswer, ...]
-    unjudged: tuple[Unjudged, ...] = ()
-    unlabelled: int = 0
-    uncorrected: float | None = None
-    corrected: Estimate | None = None
+    confusion: tuple[Confusion, ...]  # the pairs of label and score that occur, in order
+    disagreements: tuple[LabelledAnswer, ...]  # the answers whose score is not the label, the furthest apart first
+    unjudged: tuple[Unjudged, ...] = ()  # those without a score, which count in nothing above
+    unlabelled: int = 0  # how many answers without a label have a score
+    uncorrected: float | None = None  # the judge's mean over these, from 0 to 1; None without any
+    corrected: Estimate | None = None  # the same mean, corrected by the labels; None with fewer than two labels
+    # how score minus label goes with the length of the answer, from -1 to 1; None with fewer than ten labels, or if
+    # nothing varies
     length_bias: Estimate | None = None
 
 

@@ -57,23 +57,14 @@ class Wrong(Exception):
 
 @final
 class Value(NamedTuple):
-    """A value of a configuration, with its place; or a key.
+    """A value of a configuration, with its place; or a key."""
 
-    Attributes:
-        reading: what it is read by.
-        data: the value, as it was decoded.
-        span: its place.
-        what: what messages call it.
-        pairs: of a table the keys with their values.
-        items: of a list the items.
-    """
-
-    reading: Reading
-    data: Any
-    span: Span
-    what: str
-    pairs: Sequence[tuple[Value, Value]] = ()
-    items: Sequence[Value] = ()
+    reading: Reading  # what it is read by
+    data: Any  # the value, as it was decoded
+    span: Span  # its place
+    what: str  # what messages call it
+    pairs: Sequence[tuple[Value, Value]] = ()  # of a table the keys with their values
+    items: Sequence[Value] = ()  # of a list the items
 
     @property
     def text(self) -> str:

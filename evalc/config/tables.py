@@ -35,33 +35,19 @@ def spelled(name: str) -> str:
 
 @final
 class Setting(msgspec.Struct, Generic[T], eq=False):
-    """The declaration of a setting. In a table it is the attribute that holds the value.
+    """The declaration of a setting. In a table it is the attribute that holds the value."""
 
-    Attributes:
-        kind: the values that it takes.
-        default: what holds if nothing is said.
-        examples: values that editors offer.
-        otherwise: what holds if it is not set, unless the default says that.
-        flag: the flag that wins over the configuration; `--` alone stands for that of its key.
-        also: what it is called at the top of a configuration besides: by the contract, or by earlier versions.
-        variable: the environment variable that holds if nothing else is said.
-        secret: whether its value may hold a secret, so that it is never shown.
-        attribute: the attribute of its table.
-        name: its key with its table in front, as in `judge.samples`.
-        sentence: what it says, for the schema, the docs and the help text of its flag.
-    """
-
-    kind: k.Kind[T] | Shape
-    default: T
-    examples: tuple[Any, ...] = ()
-    otherwise: str = ""
-    flag: str = ""
-    also: str = ""
-    variable: str = ""
-    secret: bool = False
-    attribute: str = ""
-    name: str = ""
-    sentence: str = ""
+    kind: k.Kind[T] | Shape  # the values that it takes
+    default: T  # what holds if nothing is said
+    examples: tuple[Any, ...] = ()  # values that editors offer
+    otherwise: str = ""  # what holds if it is not set, unless the default says that
+    flag: str = ""  # the flag that wins over the configuration; `--` alone stands for that of its key
+    also: str = ""  # what it is called at the top of a configuration besides: by the contract, or by earlier versions
+    variable: str = ""  # the environment variable that holds if nothing else is said
+    secret: bool = False  # whether its value may hold a secret, so that it is never shown
+    attribute: str = ""  # the attribute of its table
+    name: str = ""  # its key with its table in front, as in `judge.samples`
+    sentence: str = ""  # what it says, for the schema, the docs and the help text of its flag
 
     def says(self, sentence: str) -> Self:
         """The setting with what it says, in one sentence."""

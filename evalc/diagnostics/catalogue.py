@@ -72,31 +72,18 @@ class Wording(msgspec.Struct, frozen=True):
 
 @final
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """The catalogue's entry of a code.
+    """The catalogue's entry of a code."""
 
-    Attributes:
-        code: the stable code, such as `EV203`.
-        name: a name for programs, such as `UnknownCheck`.
-        severity: how severe it is unless a policy says otherwise.
-        blocks: whether nothing sound can be made of a suite while this is an error, whatever the user says of it.
-        fixable: whether it may have a safe fix; whether one has depends on its text.
-        summary: one sentence.
-        why: paragraphs about why it matters; may be empty.
-        example: the text of a file that yields exactly this code; may be empty.
-        cure: the same file put right; may be empty.
-        lines: the ways to say its message, its label and its help.
-    """
-
-    code: str
-    name: str
-    severity: Literal["error", "warning"]
-    blocks: bool
-    fixable: bool
-    summary: str
-    why: str
-    example: str
-    cure: str
-    lines: dict[Kind, tuple[Wording, ...]]
+    code: str  # the stable code, such as `EV203`
+    name: str  # a name for programs, such as `UnknownCheck`
+    severity: Literal["error", "warning"]  # how severe it is unless a policy says otherwise
+    blocks: bool  # whether nothing sound can be made of a suite while this is an error, whatever the user says of it
+    fixable: bool  # whether it may have a safe fix; whether one has depends on its text
+    summary: str  # one sentence
+    why: str  # paragraphs about why it matters; may be empty
+    example: str  # the text of a file that yields exactly this code; may be empty
+    cure: str  # the same file put right; may be empty
+    lines: dict[Kind, tuple[Wording, ...]]  # the ways to say its message, its label and its help
 
     def line(self, kind: Kind, fields: Mapping[str, Any]) -> Wording:
         """The first line of a kind whose condition holds; an empty one if there is none."""

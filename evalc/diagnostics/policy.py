@@ -90,22 +90,17 @@ class Selection(msgspec.Struct, frozen=True):
 
 @final
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """Decides which problems are reported, and with which severity.
+    """Decides which problems are reported, and with which severity."""
 
-    Attributes:
-        strict: warnings of the families EV5xx and EV7xx (checks and gates that decide nothing) are errors, and so are
-            EV619 and what a schema says in vain (EV158, EV159, EV695).
-        selections: what is reported has to be taken by each of them.
-        severities: levels of codes; the selector that names a code closest wins, over `strict` too.
-        per_file: patterns of files, as in a `.gitignore`, each with what is left out there.
-        root: the folder that the patterns count from.
-    """
-
+    # warnings of the families EV5xx and EV7xx (checks and gates that decide nothing) are errors, and so are EV619 and
+    # what a schema says in vain (EV158, EV159, EV695)
     strict: bool = False
-    selections: tuple[Selection, ...] = ()
+    selections: tuple[Selection, ...] = ()  # what is reported has to be taken by each of them
+    # levels of codes; the selector that names a code closest wins, over `strict` too
     severities: tuple[tuple[str, Level], ...] = ()
+    # patterns of files, as in a `.gitignore`, each with what is left out there
     per_file: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    root: Path = Path()
+    root: Path = Path()  # the folder that the patterns count from
 
     def reported(self, problems: Sequence[Problem], *, errors_stay: bool) -> tuple[Problem, ...]:
         """The problems that are reported, each with the severity that it has under the policy.

@@ -92,21 +92,14 @@ class Tls(msgspec.Struct, frozen=True, kw_only=True):
 
 @final
 class Sending(msgspec.Struct, frozen=True, kw_only=True):
-    """How requests are sent, wherever they lead.
+    """How requests are sent, wherever they lead."""
 
-    Attributes:
-        tls: how the other side's certificate is looked at.
-        connect_seconds: how long connecting may take; None leaves it to whoever sends.
-        retries: how often a request is repeated that was not sent, or refused by the status 429, 502, 503 or 504.
-        first_wait: seconds before the first of these times; they double from then on.
-        max_body: bytes of an answer that are read at most.
-    """
-
-    tls: Tls = msgspec.field(default_factory=Tls)
-    connect_seconds: float | None = None
+    tls: Tls = msgspec.field(default_factory=Tls)  # how the other side's certificate is looked at
+    connect_seconds: float | None = None  # how long connecting may take; None leaves it to whoever sends
+    # how often a request is repeated that was not sent, or refused by the status 429, 502, 503 or 504
     retries: int = RETRIES
-    first_wait: float = 0.25
-    max_body: int = MAX_BODY
+    first_wait: float = 0.25  # seconds before the first of these times; they double from then on
+    max_body: int = MAX_BODY  # bytes of an answer that are read at most
 
 
 Method = Literal["POST", "PUT", "PATCH"]
@@ -115,73 +108,43 @@ Method = Literal["POST", "PUT", "PATCH"]
 
 @final
 class HttpOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How an agent is called over HTTP.
+    """How an agent is called over HTTP."""
 
-    Attributes:
-        method: the method of each request.
-        body: what is sent; None is `{"message": ...}`.
-        answer: where in an answer things are.
-        stream: where in the events of a streamed answer things are; None if they have a known shape.
-        redirects: how many redirects of an answer are followed.
-        accepted: those of the statuses 202 and 206 whose answers are whole.
-        sending: how requests are sent, within the time of the case.
-    """
-
-    method: Method = "POST"
-    body: BodyTemplate | None = None
-    answer: AnswerPaths = msgspec.field(default_factory=AnswerPaths)
+    method: Method = "POST"  # the method of each request
+    body: BodyTemplate | None = None  # what is sent; None is `{"message": ...}`
+    answer: AnswerPaths = msgspec.field(default_factory=AnswerPaths)  # where in an answer things are
+    # where in the events of a streamed answer things are; None if they have a known shape
     stream: StreamPaths | None = None
-    redirects: int = 0
-    accepted: tuple[int, ...] = ()
-    sending: Sending = msgspec.field(default_factory=Sending)
+    redirects: int = 0  # how many redirects of an answer are followed
+    accepted: tuple[int, ...] = ()  # those of the statuses 202 and 206 whose answers are whole
+    sending: Sending = msgspec.field(default_factory=Sending)  # how requests are sent, within the time of the case
 
 
 @final
 class Access(msgspec.Struct, frozen=True, kw_only=True):
-    """The configuration of a provider.
+    """The configuration of a provider."""
 
-    Attributes:
-        base_url: where its API is; None for the provider's own.
-        key: what opens it; None if no key is set.
-        key_variable: the environment variable that the key is taken from, for messages.
-        headers: sent with every request, over those that are sent anyway.
-        api: which of its APIs is asked; None for its first.
-    """
-
-    base_url: str | None = None
-    key: str | None = None
-    key_variable: str
-    headers: Mapping[str, str] = {}
-    api: ApiName | None = None
+    base_url: str | None = None  # where its API is; None for the provider's own
+    key: str | None = None  # what opens it; None if no key is set
+    key_variable: str  # the environment variable that the key is taken from, for messages
+    headers: Mapping[str, str] = {}  # sent with every request, over those that are sent anyway
+    api: ApiName | None = None  # which of its APIs is asked; None for its first
 
 
 @final
 class Sampling(msgspec.Struct, frozen=True, kw_only=True):
-    """How a model is asked.
+    """How a model is asked."""
 
-    Attributes:
-        temperature: as the provider reads it; its own default where it is None.
-        max_tokens: how long each answer may be.
-        seed: for answers that can be repeated, where the API knows one.
-        extra: fields of the request's body that go before all others.
-    """
-
-    temperature: float | None = None
-    max_tokens: int | None = None
-    seed: int | None = None
-    extra: Mapping[str, Any] = {}
+    temperature: float | None = None  # as the provider reads it; its own default where it is None
+    max_tokens: int | None = None  # how long each answer may be
+    seed: int | None = None  # for answers that can be repeated, where the API knows one
+    extra: Mapping[str, Any] = {}  # fields of the request's body that go before all others
 
 
 @final
 class ModelOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The options that are the same for every request to a model.
+    """The options that are the same for every request to a model."""
 
-    Attributes:
-        system: the system prompt, instead of the prompt file's.
-        sampling: how it is asked.
-        tools: the tools on offer; None if no registry is configured.
-    """
-
-    system: str | None = None
-    sampling: Sampling = msgspec.field(default_factory=Sampling)
-    tools: ToolRegistry | None = None
+    system: str | None = None  # the system prompt, instead of the prompt file's
+    sampling: Sampling = msgspec.field(default_factory=Sampling)  # how it is asked
+    tools: ToolRegistry | None = None  # the tools on offer; None if no registry is configured

@@ -34,43 +34,29 @@ def _unconfigured() -> Mapping[str, Access]:
 
 @final
 class Serving(msgspec.Struct, frozen=True, kw_only=True):
-    """The configuration of models on this machine.
+    """The configuration of models on this machine."""
 
-    Attributes:
-        context_tokens: how many tokens a conversation may have, its answer included.
-        load_ms: how long loading a model may take.
-    """
-
-    context_tokens: int = LOCAL_TOKENS
-    load_ms: float = LOADING_MS
+    context_tokens: int = LOCAL_TOKENS  # how many tokens a conversation may have, its answer included
+    load_ms: float = LOADING_MS  # how long loading a model may take
 
 
 @final
 class AgentSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The configuration of agents; each kind takes its part.
+    """The configuration of agents; each kind takes its part."""
 
-    Attributes:
-        headers: sent with every HTTP request.
-        project_root: where Python modules and programs are looked for, and where programs run.
-        http: how an agent behind a URL is called, and how its answers are read.
-        providers: by the name of each provider, how its API is reached, or a server that speaks it.
-        model: how models are asked.
-        local: how models on this machine are served.
-        redactor: strikes secrets out of what recorded requests are compared with.
-        brought: the functions and objects that a caller brings, by what follows `python:` in their specs.
-        named: the names of the agents that the configuration names, for messages.
-        skills: the skills that a program is given; None for the skill that a case is about.
-    """
-
-    headers: Mapping[str, str] = {}
-    project_root: Path = Path()
+    headers: Mapping[str, str] = {}  # sent with every HTTP request
+    project_root: Path = Path()  # where Python modules and programs are looked for, and where programs run
+    # how an agent behind a URL is called, and how its answers are read
     http: HttpOptions = msgspec.field(default_factory=HttpOptions)
+    # by the name of each provider, how its API is reached, or a server that speaks it
     providers: Mapping[str, Access] = msgspec.field(default_factory=_unconfigured)
-    model: ModelOptions = msgspec.field(default_factory=ModelOptions)
-    local: Serving = msgspec.field(default_factory=Serving)
-    redactor: Redactor = NO_SECRETS
+    model: ModelOptions = msgspec.field(default_factory=ModelOptions)  # how models are asked
+    local: Serving = msgspec.field(default_factory=Serving)  # how models on this machine are served
+    redactor: Redactor = NO_SECRETS  # strikes secrets out of what recorded requests are compared with
+    # the functions and objects that a caller brings, by what follows `python:` in their specs
     brought: Mapping[str, object] = {}
-    named: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()  # the names of the agents that the configuration names, for messages
+    # the skills that a program is given; None for the skill that a case is about
     skills: tuple[Path, ...] | None = None
 
 

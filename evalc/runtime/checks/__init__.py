@@ -82,29 +82,18 @@ class Note(NamedTuple):
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of one check.
-
-    Attributes:
-        message: why it did not pass, without the name of the field; None if it passed.
-        skipped_tokens: the unresolved tokens met, as written.
-        score: 0 to 1; other than 0 and 1 only where a check measures a share.
-        notes: what the suite's warnings should count.
-        judged: the score behind it, where a judge gave one.
-        finding: what a check of texts found that did not pass.
-        verifies: whether it says anything about the answer; a check that every answer passes does not.
-        asked: whether the check could be asked; if not, it fails, and so does its negation.
-        absent: whether it could not because there is nothing to ask; of an item or a call that counts as not holding.
-    """
+    """The outcome of one check."""
 
     outcome: CheckOutcome
-    message: str | None = None
-    skipped_tokens: tuple[str, ...] = ()
-    score: float = 0.0
-    notes: tuple[Note, ...] = ()
-    judged: JudgedScore | None = None
-    finding: TextFinding | None = None
-    verifies: bool = True
-    asked: bool = True
+    message: str | None = None  # why it did not pass, without the name of the field; None if it passed
+    skipped_tokens: tuple[str, ...] = ()  # the unresolved tokens met, as written
+    score: float = 0.0  # 0 to 1; other than 0 and 1 only where a check measures a share
+    notes: tuple[Note, ...] = ()  # what the suite's warnings should count
+    judged: JudgedScore | None = None  # the score behind it, where a judge gave one
+    finding: TextFinding | None = None  # what a check of texts found that did not pass
+    verifies: bool = True  # whether it says anything about the answer; a check that every answer passes does not
+    asked: bool = True  # whether the check could be asked; if not, it fails, and so does its negation
+    # whether it could not because there is nothing to ask; of an item or a call that counts as not holding
     absent: bool = False
 
 
@@ -132,29 +121,17 @@ NONE_BESIDE: Final = Beside()
 
 @final
 class View(msgspec.Struct, frozen=True):
-    """The subject of a check: what its steps lead to.
+    """The subject of a check: what its steps lead to."""
 
-    Attributes:
-        evidence: the answer that it is a part of.
-        kind: what it is; a `result` is what a call gave back, a `count` a number that was measured.
-        value: the text of the response, a JSON value, a call, the names of the tools, or a number; or `MISSING`.
-        name: what messages call it; empty for the response, and for a call as a whole.
-        unit: the unit of a count.
-        in_call: whether it is a part of a call.
-        item: of an item or a place in it, the name of the item, and the path to all of them.
-        beside: the checks of the case, which may compete for calls.
-        fault: if the subject is missing, the verdict on every check of it but `exists`.
-    """
-
-    evidence: Evidence
-    kind: ViewKind
-    value: Any
-    name: str = ""
-    unit: str = ""
-    in_call: bool = False
-    item: tuple[str, str] = ("", "")
-    beside: Beside = NONE_BESIDE
-    fault: Verdict | None = None
+    evidence: Evidence  # the answer that it is a part of
+    kind: ViewKind  # what it is; a `result` is what a call gave back, a `count` a number that was measured
+    value: Any  # the text of the response, a JSON value, a call, the names of the tools, or a number; or `MISSING`
+    name: str = ""  # what messages call it; empty for the response, and for a call as a whole
+    unit: str = ""  # the unit of a count
+    in_call: bool = False  # whether it is a part of a call
+    item: tuple[str, str] = ("", "")  # of an item or a place in it, the name of the item, and the path to all of them
+    beside: Beside = NONE_BESIDE  # the checks of the case, which may compete for calls
+    fault: Verdict | None = None  # if the subject is missing, the verdict on every check of it but `exists`
 
     @classmethod
     def of(cls, evidence: Evidence, beside: Beside = NONE_BESIDE) -> View:

@@ -150,19 +150,12 @@ MOST_SPREAD: Final = 0.4
 
 @final
 class Panel(msgspec.Struct, frozen=True, kw_only=True):
-    """The judges of a run, and how they judge.
+    """The judges of a run, and how they judge."""
 
-    Attributes:
-        seats: one a judge, or several for a judge that is asked several times.
-        timeout_ms: how long a judge may take for one score, asking again included.
-        cache: where judgements are kept; None asks every time.
-        redactor: strikes secrets out of what judges are shown.
-    """
-
-    seats: tuple[PanelMember, ...]
-    timeout_ms: float = TIMEOUT_MS
-    cache: JudgeCache | None = None
-    redactor: Redactor = NO_SECRETS
+    seats: tuple[PanelMember, ...]  # one a judge, or several for a judge that is asked several times
+    timeout_ms: float = TIMEOUT_MS  # how long a judge may take for one score, asking again included
+    cache: JudgeCache | None = None  # where judgements are kept; None asks every time
+    redactor: Redactor = NO_SECRETS  # strikes secrets out of what judges are shown
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -328,17 +321,11 @@ FORMS: Final = ", ".join(
 
 @final
 class JudgeSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The configuration of judges; each kind takes its part.
+    """The configuration of judges; each kind takes its part."""
 
-    Attributes:
-        reached: how providers, URLs and modules are reached: as for agents.
-        sampling: how models are asked.
-        headers: sent with every request to a judge behind a URL.
-    """
-
-    reached: AgentSettings
-    sampling: Sampling = msgspec.field(default_factory=Sampling)
-    headers: Mapping[str, str] = {}
+    reached: AgentSettings  # how providers, URLs and modules are reached: as for agents
+    sampling: Sampling = msgspec.field(default_factory=Sampling)  # how models are asked
+    headers: Mapping[str, str] = {}  # sent with every request to a judge behind a URL
 
 
 def judge_for(spec: str, *, settings: JudgeSettings) -> Judge:

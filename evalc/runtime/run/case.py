@@ -53,33 +53,20 @@ def no_line(_check: Check) -> None:
 
 @final
 class Checked(msgspec.Struct):
-    """The outcome of the checks of an answer, as far as they have been asked.
+    """The outcome of the checks of an answer, as far as they have been asked."""
 
-    Attributes:
-        verdicts: the verdicts on the assertions that were reached, by pointer.
-        results: the same as results say them, without those that do not apply.
-        error: the first error, and `error_at` the assertion that it is of, if it is of one.
-        failure: the first failure, and `failure_at` its assertion.
-        verified: whether a check passed that says something about the answer.
-        run: how many were run up to the verdict, or all; `results` may have more that do not hold.
-        skipped: how many were skipped.
-        tokens: the tokens that name nothing.
-        notes: the warnings for the suite.
-        criteria: the scores that a judge gave, by name.
-    """
-
-    verdicts: dict[str, Verdict] = {}
-    results: list[AssertionResult] = []
-    error: str | None = None
+    verdicts: dict[str, Verdict] = {}  # the verdicts on the assertions that were reached, by pointer
+    results: list[AssertionResult] = []  # the same as results say them, without those that do not apply
+    error: str | None = None  # the first error, and `error_at` the assertion that it is of, if it is of one
     error_at: str | msgspec.UnsetType = msgspec.UNSET
-    failure: str | None = None
+    failure: str | None = None  # the first failure, and `failure_at` its assertion
     failure_at: str | msgspec.UnsetType = msgspec.UNSET
-    verified: bool = False
-    run: int = 0
-    skipped: int = 0
-    tokens: list[str] = []
-    notes: list[Note] = []
-    criteria: dict[str, JudgedScore] = {}
+    verified: bool = False  # whether a check passed that says something about the answer
+    run: int = 0  # how many were run up to the verdict, or all; `results` may have more that do not hold
+    skipped: int = 0  # how many were skipped
+    tokens: list[str] = []  # the tokens that name nothing
+    notes: list[Note] = []  # the warnings for the suite
+    criteria: dict[str, JudgedScore] = {}  # the scores that a judge gave, by name
 
     def count(self, verdict: Verdict, at: str, field: str) -> None:
         """Count a verdict on the assertion `at`, whose errors and failures begin with the name `field`."""

@@ -20,17 +20,11 @@ _LONGEST_URL: Final = 65_536
 
 @final
 class Address(msgspec.Struct, frozen=True, kw_only=True):
-    """Where requests go.
+    """Where requests go."""
 
-    Attributes:
-        url: without user, password and fragment.
-        shown: for people: the values of its query are struck out too.
-        authorization: the header that user and password become; none if there are none.
-    """
-
-    url: str
-    shown: str
-    authorization: Mapping[str, str]
+    url: str  # without user, password and fragment
+    shown: str  # for people: the values of its query are struck out too
+    authorization: Mapping[str, str]  # the header that user and password become; none if there are none
 
     @classmethod
     def of(cls, url: str, *, whose: str = "the agent's") -> Self:

@@ -59,25 +59,15 @@ class ToolOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 @final
 class ModelTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer of a model.
+    """One answer of a model."""
 
-    Attributes:
-        text: what it says; a refusal's words where it refuses.
-        calls: the tool calls that it asks for, in its order.
-        hosted: the calls of tools that the provider ran itself.
-        items: what is sent back in the next request, unchanged.
-        input_tokens: the tokens of the request, those from a cache too; None if it does not say.
-        output_tokens: the tokens of the answer.
-        finish_reason: why it ended, in the provider's word; `refusal` where it refuses.
-    """
-
-    text: str
-    calls: tuple[ModelCall, ...]
-    items: tuple[Item, ...]
-    input_tokens: int | None
-    output_tokens: int | None
-    finish_reason: str | None
-    hosted: tuple[ModelCall, ...] = ()
+    text: str  # what it says; a refusal's words where it refuses
+    calls: tuple[ModelCall, ...]  # the tool calls that it asks for, in its order
+    items: tuple[Item, ...]  # what is sent back in the next request, unchanged
+    input_tokens: int | None  # the tokens of the request, those from a cache too; None if it does not say
+    output_tokens: int | None  # the tokens of the answer
+    finish_reason: str | None  # why it ended, in the provider's word; `refusal` where it refuses
+    hosted: tuple[ModelCall, ...] = ()  # the calls of tools that the provider ran itself
 
 
 Flavor = Literal["chat", "responses", "default"]
