@@ -31,10 +31,10 @@ from evalc.extras.importers.imported import (
     yaml_of,
 )
 from evalc.extras.importers.promptfoo_agents import agents_of
-from evalc.extras.importers.promptfoo_assertions import checks_of, ignored_keys, of_one_test
+from evalc.extras.importers.promptfoo_assertions import checks_of, ignored_keys
 from evalc.extras.importers.promptfoo_code import Code
 from evalc.extras.importers.promptfoo_prompts import Prompt, prompts_of
-from evalc.extras.importers.promptfoo_shape import in_rows, said_once, taken_out
+from evalc.extras.importers.promptfoo_shape import in_rows, of_one_test, said_once, taken_out
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration, plain
 from evalc.extras.importers.promptfoo_templates import Unmappable, filled, template_of
 from evalc.extras.importers.promptfoo_tests import PromptfooTest, Tests

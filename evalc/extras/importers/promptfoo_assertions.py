@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from evalc.check.contract import single_values
 from evalc.check.forms import together
 from evalc.check.tree import (
     All,
@@ -27,7 +26,6 @@ from evalc.check.tree import (
     Not,
     Of,
     Some,
-    Step,
     Test,
     Tools,
     all_of,
@@ -40,7 +38,6 @@ from evalc.extras.importers.promptfoo_templates import Unmappable, has_template,
 from evalc.grammar.parse import parse_check
 from evalc.grammar.write_check import AS_TEMPLATES, KeepSchema, line_of
 from evalc.model.json import is_number, path_inside
-from evalc.translate.trees import negated
 
 # --- assertions ------------------------------------------------------------------------------------------------------
 
@@ -149,64 +146,6 @@ def checks_of(
     return checks, asked.differences
 
 
-def of_one_test(checks: Sequence[Check], *, scored: Sequence[bool]) -> Sequence[Check | None]:
-    """The checks of a test as they are in a case; None for a check that an earlier one includes.
-
-    One call may answer several assertions of promptfoo, where `any call of` would want a call for each: if a call could
-    have the arguments of two, both deny that there is none. A case has a limit once, as the narrowest of the
-    limits without a weight or metric of their own (`scored`).
-    """
-    placed: list[Check | None] = []
-    limits: dict[Step, int] = {}
-    plain: list[Check] = []
-    for check, is_scored in zip(checks, scored, strict=True):
-        if not is_scored and check in plain:
-            placed.append(None)
-            continue
-        plain += () if is_scored else (check,)
-        limited = check.step if isinstance(check, Of) and single_values(check) and not is_scored else None
-        index = len(placed) if limited is None else limits.setdefault(limited, len(placed))
-        both = _both(placed[index], check) if index < len(placed) else None
-        if both is not None:
-            placed[index] = both
-            placed.append(None)
-        elif isinstance(check, Of) and any(_may_be_one_call(check, other) for other in checks):
-            placed.append(Not(negated(check)))
-        else:
-            placed.append(check)
-    return placed
-
-
-def _both(first: Check | None, second: Check) -> Check | None:
-    """The one check that holds where both do; None if there is none."""
-    match first, second:
-        case Of(step, Test("between", Bounds() as one)), Of(_, Test("between", Bounds() as other)):
-            if any(bound is not None for bound in (one.above, one.below, other.above, other.below)):
-                return first if one == other else None
-            least = max((bound for bound in (one.min, other.min) if bound is not None), default=None)
-            most = min((bound for bound in (one.max, other.max) if bound is not None), default=None)
-            is_empty = least is not None and most is not None and least > most
-            return None if is_empty else Of(step, Test("between", Bounds(least, most)))
-        case _:
-            return first if first == second else None
-
-
-def _may_be_one_call(one: Check, other: Check) -> bool:
-    """Whether one call of a tool could be what a check requires, and what another one requires."""
-    match one, other:
-        case Of(Call(tool), asked), Of(Call(same), also_asked) if tool == same and one is not other:
-            tests, others = _tests(asked), _tests(also_asked)
-            return all(others.get(path, test) == test for path, test in tests.items())
-        case _:
-            return False
-
-
-def _tests(asked: Check) -> dict[str, Check]:
-    """The tests of a call's arguments by their paths."""
-    parts = asked.checks if isinstance(asked, All) else (asked,)
-    return {part.step.path: part.check for part in parts if isinstance(part, Of) and isinstance(part.step, At)}
-
-
 def ignored_keys(assertion: Mapping[str, Any]) -> dict[str, str]:
     """The keys of an assertion and its members that have no counterpart, and why; it means the same without them."""
     known = _KEYS | {"config"} if str(assertion.get("type")).endswith(("javascript", "python")) else _KEYS
@@ -243,8 +182,7 @@ def _check_of(asked: _Assertion) -> Check:
     return check.check if isinstance(check, Not) else Not(check)
 
 
-_TRIMMED: Final = re.compile(r"\s*(?:return\s+)?output\.trim\(\);?\s*")
-_PARSED: Final = re.compile(r"\s*(?:return\s+)?JSON\.parse\(output\);?\s*")
+_RETURNED: Final = re.compile(r"\s*return\b\s*(.*)", re.DOTALL)
 _PLACE: Final = re.compile(r"JSON\.parse\(output\)\.(?P<path>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*)")
 _CALLED: Final = re.compile(
     r"output(?:\[0\](?:\.function(?:Call)?)?|\.toolCall\.functionCalls\[0\]|(?:\.function)?)\.name"
@@ -261,24 +199,33 @@ _OF_TEXTS: Final = frozenset(
 def _transformed(asked: _Assertion, name: str) -> Check:
     """The check of what code makes of the output: a line where one says so, else a function of JavaScript."""
     is_plain = asked.fields.get("type") == name  # else what fails in the code fails behind `not`, too
-    match asked.transforms:
-        case [only] if _TRIMMED.fullmatch(only) and name in _JUDGED:
+    match [*map(_value_of, asked.transforms)]:
+        case ["output.trim()"] if name in _JUDGED or (name in _OF_TEXTS and _are_trimmed(asked.value)):
             return _CHECKS[name](asked)
-        case [only] if _TRIMMED.fullmatch(only) and name in _OF_TEXTS:
-            value = asked.value
-            texts = [value] if isinstance(value, str) and "any" not in name and "all" not in name else asked.texts()
-            if all(each == each.strip() and not has_template(each) for each in texts):
-                return _CHECKS[name](asked)
-        case [only] if is_plain and _PARSED.fullmatch(only) and name == "is-json":
+        case ["JSON.parse(output)"] if is_plain and name == "is-json":
             return _is_json(asked)
-        case [only] if is_plain and (place := _PLACE.fullmatch(only.strip())) and name in ("equals", *_JUDGED):
+        case [only] if is_plain and (place := _PLACE.fullmatch(only)) and name in ("equals", *_JUDGED):
             check = _CHECKS[name](asked)
             if not isinstance(check, All) and not (isinstance(check, Test) and check.predicate == "json"):
                 return all_of((Test("json", ("strict", None)), Of(At(place["path"]), check)))
-        case [only] if is_plain and _CALLED.fullmatch(only.strip()) and name == "equals":
+        case [only] if is_plain and _CALLED.fullmatch(only) and name == "equals":
             asked.differences.append("promptfoo looks at the first call in the output, `tools include` at every call")
             return _called("include", asked.text(asked.value))
     return asked.code.transformed(name, asked.fields, asked.values, asked.transforms)
+
+
+def _value_of(transform: str) -> str:
+    """The expression that a `transform` returns, which is a line, or several with a `return`; empty for other code."""
+    returned = _RETURNED.fullmatch(transform)
+    if (returned is not None) != ("\n" in transform):
+        return ""
+    return (returned[1] if returned else transform).strip().rstrip(";").rstrip()
+
+
+def _are_trimmed(value: object) -> bool:
+    """Whether texts are found in a trimmed text if, and only if, they are found in the text."""
+    texts = value if isinstance(value, list) else [value]
+    return all(isinstance(each, str) and each == each.strip() and not has_template(each) for each in texts)
 
 
 def _is_path(value: object) -> bool:

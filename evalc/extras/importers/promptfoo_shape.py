@@ -9,8 +9,11 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import chain, count, takewhile
 from typing import Any, Final, NamedTuple
 
+from evalc.check.contract import single_values
+from evalc.check.tree import All, At, Bounds, Call, Check, Not, Of, Step, Test
 from evalc.dsl.write_yaml import Anchored, Noted
 from evalc.extras.importers.imported import CaseNames, name_of
+from evalc.translate.trees import negated
 
 _LIMIT: Final = re.compile(r"(latency|cost) <= \S+")
 _FEWEST_ROWS: Final = 3
@@ -252,3 +255,64 @@ def said_once(cases: Sequence[Noted]) -> None:
             name = names.setdefault(text, "") or taken.make(key, "text")
             names[text] = name
             holder[key] = Anchored(holder[key], name, is_alias=not is_first)
+
+
+# --- the checks of one test ------------------------------------------------------------------------------------------
+
+
+def of_one_test(checks: Sequence[Check], *, scored: Sequence[bool]) -> Sequence[Check | None]:
+    """The checks of a test as they are in a case; None for a check that an earlier one includes.
+
+    One call may answer several assertions of promptfoo, where `any call of` would want a call for each: if a call could
+    have the arguments of two, both deny that there is none. A case has a limit once, as the narrowest of the
+    limits without a weight or metric of their own (`scored`).
+    """
+    placed: list[Check | None] = []
+    limits: dict[Step, int] = {}
+    plain: list[Check] = []
+    for check, is_scored in zip(checks, scored, strict=True):
+        if not is_scored and check in plain:
+            placed.append(None)
+            continue
+        plain += () if is_scored else (check,)
+        limited = check.step if isinstance(check, Of) and single_values(check) and not is_scored else None
+        index = len(placed) if limited is None else limits.setdefault(limited, len(placed))
+        both = _both(placed[index], check) if index < len(placed) else None
+        if both is not None:
+            placed[index] = both
+            placed.append(None)
+        elif isinstance(check, Of) and any(_may_be_one_call(check, other) for other in checks):
+            placed.append(Not(negated(check)))
+        else:
+            placed.append(check)
+    return placed
+
+
+def _both(first: Check | None, second: Check) -> Check | None:
+    """The one check that holds where both do; None if there is none."""
+    match first, second:
+        case Of(step, Test("between", Bounds() as one)), Of(_, Test("between", Bounds() as other)):
+            if any(bound is not None for bound in (one.above, one.below, other.above, other.below)):
+                return first if one == other else None
+            least = max((bound for bound in (one.min, other.min) if bound is not None), default=None)
+            most = min((bound for bound in (one.max, other.max) if bound is not None), default=None)
+            is_empty = least is not None and most is not None and least > most
+            return None if is_empty else Of(step, Test("between", Bounds(least, most)))
+        case _:
+            return first if first == second else None
+
+
+def _may_be_one_call(one: Check, other: Check) -> bool:
+    """Whether one call of a tool could be what a check requires, and what another one requires."""
+    match one, other:
+        case Of(Call(tool), asked), Of(Call(same), also_asked) if tool == same and one is not other:
+            tests, others = _tests(asked), _tests(also_asked)
+            return all(others.get(path, test) == test for path, test in tests.items())
+        case _:
+            return False
+
+
+def _tests(asked: Check) -> dict[str, Check]:
+    """The tests of a call's arguments by their paths."""
+    parts = asked.checks if isinstance(asked, All) else (asked,)
+    return {part.step.path: part.check for part in parts if isinstance(part, Of) and isinstance(part.step, At)}
