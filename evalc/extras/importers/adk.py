@@ -70,14 +70,15 @@ class _Importer(Importing):
         self.head.append(f"Imported from {path.name} (ADK).")
         self.criteria = self._criteria(path.parent / _CONFIG)
         top = _snake(root)
-        for key in top.keys() - _OF_SETS:
-            self.head.append(self.leave_out(top[key], f"`{key}`", NO_COUNTERPART, decides=False))
+        for key, value in top.items():
+            if key not in _OF_SETS:
+                self.head.append(self.leave_out(value, f"`{key}`", NO_COUNTERPART, decides=False))
         items = items_of(top.get("eval_cases", root))
         if not top and any("query" in fields_of(each) for each in items):
             items = [root]  # the turns of one case
         name = str(data_of(top.get("eval_set_id", top.get("name"))) or path.name.partition(".")[0])
-        description = data_of(top.get("description"))
-        keys = {"description": description} if isinstance(description, str) and description else {}
+        described = data_of(top.get("description")) or data_of(top.get("name"))
+        keys = {"description": described} if isinstance(described, str) and described not in ("", name) else {}
         named = [(_called(each), each) for each in items]
         return self.imported_cases(slug(name) or "evalset", keys, named, self._case)
 
@@ -114,7 +115,7 @@ class _Importer(Importing):
                 comments.append(self.leave_out(state, "the state of the session", why))
         rubrics = items_of(values.get("rubrics"))
         if "conversation_scenario" in values:
-            checks = self._rubrics(rubrics)
+            checks = self._rubrics(node, rubrics)
             case = self._scenario(_snake(values["conversation_scenario"]))
             case |= {"validate": Noted(checks)} if checks else {}
             is_checked = bool(checks)
@@ -156,7 +157,7 @@ class _Importer(Importing):
         checks = [
             *self._calls(turn, is_alone=key == "message"),
             *self._answer(turn),
-            *self._rubrics([*rubrics, *turn.rubrics]),
+            *self._rubrics(turn.node, [*rubrics, *turn.rubrics]),
         ]
         return {key: as_template(turn.says), **({"validate": Noted(checks)} if checks else {})}
 
@@ -197,16 +198,20 @@ class _Importer(Importing):
         if _JUDGED_MATCH in self.criteria:
             yield entry(_judge(f"Does it say the same as this answer? {turn.answer}"))
 
-    def _rubrics(self, rubrics: Sequence[Node]) -> list[Noted]:
+    def _rubrics(self, node: Node, rubrics: Sequence[Node]) -> list[Noted]:
         """The questions of rubrics: those of the criterion, and those that are given."""
         criterion = self.criteria.get(_RUBRICS)
         if criterion is None:
-            for each in rubrics:
-                self.leave_out(each, "a rubric", f"the criterion `{_RUBRICS}` is not asked", decides=False)
+            why = f"the criterion `{_RUBRICS}` is not asked"
+            self.head += [self.leave_out(each, "a rubric", why, decides=False) for each in rubrics]
             return []
         own = criterion.get("rubrics")
         texts = [_rubric(each) for each in (*(own if isinstance(own, list) else ()), *map(data_of, rubrics))]
-        return [entry(_judge(text)) for text in dict.fromkeys(texts) if text]
+        asked = [text for text in dict.fromkeys(texts) if text]
+        notes: tuple[str, ...] = ()
+        if len(asked) > 1 and criterion.get("threshold") != 1:
+            notes = self.differs(node, f"`{_RUBRICS}`", "there a share of the rubrics has to hold, here all of them")
+        return [entry(_judge(text), () if number else notes) for number, text in enumerate(asked)]
 
 
 def _called(case: Node) -> str:

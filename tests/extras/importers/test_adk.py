@@ -128,13 +128,15 @@ def test_rubrics_and_references_are_asked_of_a_judge_and_a_scenario_is_a_user(tm
     data = of_case(conversation=[turn("Hi", "Hello!")], rubrics=[{"rubricContent": {"textProperty": "Is it kind?"}}])
     data["eval_cases"].append({"eval_id": "two", "conversation_scenario": scenario})
     made, messages = imported(data, criteria, tmp_path)
-    assert messages == ["not imported: the criterion `hallucinations_v1`: nearest is `judge`"]
+    share, criterion = messages
+    assert share.endswith("there a share of the rubrics has to hold, here all of them")
+    assert criterion == "not imported: the criterion `hallucinations_v1`: nearest is `judge`"
     judged = ["Does it say the same as this answer? Hello!", "Is it kind?"]
     first, second = body(made).split("\n\n")
     assert first.endswith("validate:" + "".join(f'\n        - judge "{question}"' for question in judged))
     assert second == "    - {name: two, user: {goal: Roll a die., opens: Hi, persona: NOVICE}}"
     assert made is not None
-    assert 'defaults:\n  validate:\n    - judge "Is it concise?"\n' in made.text
+    assert f'defaults:\n  validate:\n    # {share}\n    - judge "Is it concise?"\n' in made.text
     assert (made.cases, made.weaker) == (2, 2)
 
 
@@ -163,6 +165,13 @@ def test_the_state_of_a_session_and_unknown_keys_are_reported() -> None:
     assert [message.split(": ")[1] for message in messages] == ["the state of the session", "`odd`"]
     assert made is not None
     assert made.weaker == 1
+
+
+def test_rubrics_that_no_criterion_asks_are_reported() -> None:
+    made, messages = imported(of_case(conversation=[turn()], rubrics=[{"rubric_content": {"text_property": "Kind?"}}]))
+    assert messages == ["not imported: a rubric: the criterion `rubric_based_final_response_quality_v1` is not asked"]
+    assert made is not None
+    assert f"# {messages[0]} (dice.evalset.json:" in made.text
 
 
 def test_any_other_file_is_refused() -> None:
