@@ -109,7 +109,10 @@ def import_files(
 
 
 def _configure(imported: Sequence[Imported], folder: Path) -> None:
-    """Say what the suites need of the configuration: in a new one if the project has none, else in lines to add."""
+    """Say what the suites need of the configuration: in a new one if the project has none, else in lines to add.
+
+    A new one names the models that they were asked of, too.
+    """
     from evalc.config.load import load_settings  # noqa: PLC0415 - for start-up: few imports need any of it
 
     project, root, settings = find_project(folder.resolve()), project_root(folder), load_settings(folder).settings
@@ -121,6 +124,9 @@ def _configure(imported: Sequence[Imported], folder: Path) -> None:
     if any(suite.compares_meanings for suite in imported) and settings.similarity != "embeddings":
         lines.append('similarity = "embeddings"')
     is_new = project.file is None and not any(file.endswith(".py") or file.startswith("..") for file in named)
+    models = {suite.models for suite in imported if suite.models}
+    if is_new and len(models) == 1:
+        lines += models.pop()
     file = project.file or root / NAMES[0]
     if lines and is_new:
         write_atomic(file, "".join(f"{line}\n" for line in lines).encode())

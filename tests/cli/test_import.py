@@ -166,6 +166,19 @@ def test_code_is_allowed_by_a_new_configuration(invoke: Invoke, project: Path) -
     assert invoke("import", "p.yaml", "-o", "new/", "--force").err == ""
 
 
+def test_models_are_named_by_a_new_configuration(invoke: Invoke, project: Path) -> None:
+    models = "providers: [openai:x, {id: openai:y, label: Demo, config: {temperature: 0}}]\n"
+    (project / "p.yaml").write_text(models + CODE)
+    (project / "q.yaml").write_text("providers: [openai:z]\n" + CODE)
+    assert invoke("import", "p.yaml", "-o", "new/").code == 0
+    lines = (project / "evalc.toml").read_text().splitlines()
+    assert lines[1:] == ['agents.demo-2 = { use = "openai:y", temperature = 0 }', 'agent = ["openai:x", "demo-2"]']
+    assert "new/p.eval.yaml" in invoke("run", "--dry-run", "new").out
+    (project / "evalc.toml").unlink()
+    assert invoke("import", "p.yaml", "q.yaml", "-o", "new/", "--force").code == 0
+    assert "agent" not in (project / "evalc.toml").read_text()
+
+
 def test_a_configuration_of_the_project_is_not_changed(invoke: Invoke, project: Path) -> None:
     (project / "evalc.toml").write_text("agent = 'demo'\n")
     (project / "p.yaml").write_text(CODE)

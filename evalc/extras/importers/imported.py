@@ -54,6 +54,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     side_files: tuple[SideFile, ...] = ()  # the files that it names, to be written beside it
     checks: tuple[str, ...] = ()  # the files of checks that the configuration has to name, as its folder sees them
     compares_meanings: bool = False  # whether `similarity` in the configuration has to be `embeddings`
+    models: tuple[str, ...] = ()  # lines of a configuration that name the models it was asked of, and its judge
     file_name: str  # what to call it if only a folder is known
     cases: int  # how many cases it holds
     weaker: int = 0  # how many of them check less than the tests that they were

@@ -151,7 +151,13 @@ class _Importer:
             cases = in_rows(cases, [test.table for test in over], self._naming)
         said_once(cases)
         written = self._written(values, data | shared, cases, waiting)
-        return written and replace(written, cases=len(over), weaker=sum(not test.is_whole for test in over), lost=lost)
+        return written and replace(
+            written,
+            models=tuple(self._for_toml),
+            cases=len(over),
+            weaker=sum(not test.is_whole for test in over),
+            lost=lost,
+        )
 
     def _made(self, test: PromptfooTest, prompts: Mapping[str, Prompt], number: int) -> dict[str, Any] | str:
         """The case of a test, or why there is none."""

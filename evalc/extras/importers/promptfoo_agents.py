@@ -34,12 +34,14 @@ _SETTINGS: Final[Mapping[str, str]] = {
     "maxTokens": "max_tokens",
     "seed": "seed",
 }
+_KINDS: Final = ("anthropic", "command", "demo", "http", "https", "local", "openai", "python", "replay")
+"""Kinds of agents, which are no names for one."""
 _OF_JUDGES: Final = frozenset({"use", "temperature", "max_tokens", "seed"})
 
 
 def agents_of(configuration: Configuration, node: Node) -> list[str]:
     """Lines for the providers that are models which evalc asks; the others are left out."""
-    names = CaseNames()
+    names = CaseNames(_KINDS)
     lines, agents, unknown = list[str](), list[str](), list[str]()
     for item in node.items if isinstance(node, nodes.Sequence) else (node,):
         given = configuration.plain(item)

@@ -33,7 +33,7 @@ _GIVEN: Final[Mapping[str, Set[str]]] = {
 }
 """The names that code of a language finds in promptfoo, as far as a check can say them."""
 _REMEMBERED: Final = 256
-"""How many texts of code are looked at once: those of `defaultTest` are of every test."""
+"""How many texts of code are remembered, since those of `defaultTest` are in every test."""
 _PARSES: Final = re.compile(r"\bJSON\.parse\(|\bjson\.loads\(")
 _READ_OTHERWISE: Final[Mapping[str, re.Pattern[str]]] = {
     "javascript": re.compile(r"\|\||\?|!|[^=!]==[^=]|(?<!=)[<>]|\bif\b"),
