@@ -11,6 +11,9 @@ from typing import Any, Final, Literal, TypeGuard, final
 
 import msgspec
 
+UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""The exceptions by which a file proves to hold no JSON of a record."""
+
 _encoder = msgspec.json.Encoder()
 
 

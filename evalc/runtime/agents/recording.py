@@ -24,6 +24,7 @@ from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, Agen
 from evalc.base.files import JSON_LIMIT, make_folder, read_limited, write_atomic
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
+from evalc.model.json import UNREADABLE
 from evalc.runtime.agents import (
     Agent,
     HoldsConversations,
@@ -370,7 +371,7 @@ def name_recorded_in(folder: str) -> str:
 def _recorded_agent(folder: Path) -> RecordedAgent:
     try:
         return msgspec.json.decode(read_limited(folder / AGENT_FILE, JSON_LIMIT), type=RecordedAgent)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (OSError, *UNREADABLE) as error:
         raise UsageError(f"`{folder / AGENT_FILE}` does not say whose recordings these are: {error}") from error
 
 
@@ -379,7 +380,7 @@ def _read(path: Path) -> Exchange:
         return msgspec.json.decode(read_limited(path, JSON_LIMIT), type=Exchange)
     except OSError as error:
         raise AgentError(f"the recording `{path.name}` cannot be read: {error.strerror}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise AgentError(f"the recording `{path.name}` cannot be read: {error}") from error
 
 

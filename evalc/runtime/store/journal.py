@@ -19,7 +19,7 @@ import msgspec
 from evalc.base.errors import UsageError
 from evalc.base.files import lock, open_regular, refuse_link_out
 from evalc.model.answer import ToolMode
-from evalc.model.json import short_hash
+from evalc.model.json import UNREADABLE, short_hash
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase, Status
 from evalc.runtime.checks import Note
 from evalc.runtime.store.redact import NO_SECRETS, Redactor, encoded, redacted
@@ -324,7 +324,7 @@ def parsed_header(line: bytes, path: Path) -> Header | None:
         return None
     try:
         header = msgspec.json.decode(line, type=Header)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise UsageError(f"`{path}` is not the journal of a run: {error}") from error
     if header.journal != VERSION:
         raise UsageError(f"the journal `{path}` is of version {header.journal}, and only {VERSION} can be read")
@@ -345,7 +345,7 @@ def read_cases(path: Path, header: Header, lines: BinaryIO) -> tuple[JournaledCa
             break
         try:
             read = decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except UNREADABLE:
             read = None
         if read is not None and read.is_of(sizes):
             cases.add(read.suite, read.case, end, skipped=read.skipped is not msgspec.UNSET)

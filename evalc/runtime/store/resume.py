@@ -14,6 +14,7 @@ import msgspec
 from evalc.base.errors import UsageError
 from evalc.base.files import open_regular, refuse_link_out
 from evalc.model.answer import AgentResponse, AnsweredTurn, PlayedUser
+from evalc.model.json import UNREADABLE
 from evalc.model.suite import KnownSuites, key_of
 from evalc.runtime.store.journal import FILE_NAME, Asked, CaseNumbers, Header, JournaledSuite, read_header
 from evalc.runtime.store.redact import Redactor, encoded, redacted
@@ -277,7 +278,7 @@ def _read(path: Path) -> Iterator[tuple[_Attempt, list[_Line]]]:
             for text in file:
                 try:
                     line = _decoder.decode(text)
-                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                except UNREADABLE:
                     continue
                 found.setdefault((line.suite, line.case, line.attempt), []).append(line)
     except OSError:  # a run without conversations, or a finished run

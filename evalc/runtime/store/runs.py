@@ -25,7 +25,7 @@ from evalc.base.errors import UsageError
 from evalc.base.files import TooLarge, make_folder, read_limited, write_atomic
 from evalc.base.terminal import first_of
 from evalc.compare.rates import Noise, noise_of_attempts
-from evalc.model.json import short_hash
+from evalc.model.json import UNREADABLE, short_hash
 from evalc.model.result import PASSING, GateResult, MissingSuite
 from evalc.model.suite import KnownSuites, Selected, Suite, SuiteKey, key_of
 from evalc.runtime.store.journal import FILE_NAME, Header, read_header
@@ -269,7 +269,7 @@ def read_closing(folder: Path) -> tuple[Closing, tuple[str, ...]]:
         return msgspec.json.decode(read_limited(file, _LARGEST_CLOSING), type=Closing), ()
     except OSError as error:
         return Closing(), (f"`{file}` cannot be read: {error.strerror}",)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         return Closing(), (f"`{file}` is not what a run said at its end: {error}",)
 
 
@@ -398,7 +398,7 @@ def read_result(file: Path, kind: type[Record], *, what: str = "file") -> Record
         raise UsageError(f"the {what} `{file}` is larger than {LARGEST // 1_000_000_000} GB") from None
     except OSError as error:
         raise UsageError(f"the {what} `{file}` cannot be read: {error.strerror}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise UsageError(f"the {what} `{file}` is not a suite result: {error}") from error
 
 

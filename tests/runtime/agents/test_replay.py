@@ -200,9 +200,10 @@ def test_a_damaged_recording_is_an_error_of_its_case(tmp_path: Path, text: str) 
 def test_a_folder_without_recordings_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no recordings, as `--record "):
         replaying(tmp_path / "nope")
-    (tmp_path / "agent.json").write_text("{}")
-    with pytest.raises(UsageError, match="does not say whose recordings these are"):
-        replaying(tmp_path)
+    for damaged in ("{}", "\xff", '{"agent": "a", "more": ' + "[" * 100_000):
+        (tmp_path / "agent.json").write_text(damaged, encoding="latin-1")
+        with pytest.raises(UsageError, match="does not say whose recordings these are"):
+            replaying(tmp_path)
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
