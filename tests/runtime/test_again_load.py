@@ -64,6 +64,18 @@ def test_files_that_are_no_results_are_reported(tmp_path: Path, text: str) -> No
         read_suite(file)
 
 
+@pytest.mark.parametrize(("old", "new"), [('"passed": true', '"passed": 1'), ('"response"', f'"x": {"[" * 100_000}')])
+def test_a_damaged_case_is_reported_when_it_is_its_turn(tmp_path: Path, old: str, new: str) -> None:
+    file = written(tmp_path, result_of([case("a"), case("b")]))
+    head, found, tail = file.read_text().rpartition(old)
+    assert found
+    file.write_text(head + new + tail)
+    cases = iter(read_suite(file).cases)
+    assert next(cases).id == "a"
+    with pytest.raises(UsageError, match=f"the file `{file}` is not a suite result: "):
+        next(cases)
+
+
 def test_memory_does_not_grow_with_the_cases(tmp_path: Path) -> None:
     def peak(cases: int) -> int:
         file = written(tmp_path, result_of([case(f"c{n}") for n in range(cases)]))

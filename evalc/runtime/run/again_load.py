@@ -17,6 +17,7 @@ from evalc.base import Anew
 from evalc.base.errors import UsageError
 from evalc.base.files import open_regular
 from evalc.compare.suites import compare_runs
+from evalc.model.json import UNREADABLE
 from evalc.model.reports import ComparedSuite
 from evalc.model.result import CaseResult, RunComparison, RunSummary, SkippedCase, SuiteResult
 from evalc.model.suite import SuiteKey, key_of
@@ -27,6 +28,7 @@ from evalc.runtime.store.runs import (
     each_result,
     find_results,
     header_beside,
+    no_result,
     places_in,
     read_result,
     read_results,
@@ -96,7 +98,11 @@ Item = TypeVar("Item", bound=msgspec.Struct)
 
 
 def _streamed(file: Path, opening: bytes, kind: type[Item]) -> Iterator[Item]:
-    """The items of a list of a result file, each decoded when it is its turn."""
+    """The items of a list of a result file, each decoded when it is its turn.
+
+    Raises:
+        UsageError: it is not such an item.
+    """
     decoder = msgspec.json.Decoder(kind)
     with open_regular(file) as lines:
         for line in lines:
@@ -110,7 +116,11 @@ def _streamed(file: Path, opening: bytes, kind: type[Item]) -> Iterator[Item]:
             item.append(bare)
             if bare in _ITEM_ENDS:
                 item[-1] = _ITEM_ENDS[0]
-                yield decoder.decode(b"\n".join(item))
+                try:
+                    decoded = decoder.decode(b"\n".join(item))
+                except UNREADABLE as error:
+                    raise no_result(file, error) from error
+                yield decoded
                 item.clear()
 
 

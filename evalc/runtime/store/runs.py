@@ -399,7 +399,12 @@ def read_result(file: Path, kind: type[Record], *, what: str = "file") -> Record
     except OSError as error:
         raise UsageError(f"the {what} `{file}` cannot be read: {error.strerror}") from error
     except UNREADABLE as error:
-        raise UsageError(f"the {what} `{file}` is not a suite result: {error}") from error
+        raise no_result(file, error, what=what) from error
+
+
+def no_result(file: Path, error: BaseException, *, what: str = "file") -> UsageError:
+    """The error for a file that is not a result, or is damaged."""
+    return UsageError(f"the {what} `{file}` is not a suite result: {error}")
 
 
 # --- earlier verdicts ------------------------------------------------------------------------------------------------
