@@ -27,8 +27,8 @@ class EngineError(Exception):
     """The engine gave no answer: it ran out of memory, crashed or could not be started."""
 
 
-def _serve(folder: str, code: str, afresh: bool) -> None:
-    """Read a request a line, and answer a line each, until there are no more; `afresh`, each in a world of its own.
+def _serve(folder: str, code: str) -> None:
+    """Read a request a line, and answer a line each, until there are no more; those of one key share a world.
 
     The code is a function of a request, whose value is the answer, or nothing if the answer will be `$answer` when no
     job is waiting. It runs in the worker, of which it is the whole program, so it imports what it needs.
@@ -44,15 +44,18 @@ def _serve(folder: str, code: str, afresh: bool) -> None:
     answers = sys.stdout.buffer
     answers.write(b"ready\n")
     answers.flush()
-    context = None
+    worlds: dict[bytes, Any] = {}
     for line in sys.stdin.buffer:
-        seconds, _, request = line.partition(b" ")
+        seconds, key, request = line.split(b" ", 2)
         # The parent ends this process at the deadline. Should the parent be gone by then, the alarm does it.
         signal.setitimer(signal.ITIMER_REAL, float(seconds) + 1)
-        if context is None or afresh:
+        if key not in worlds:
+            if len(worlds) == 16:
+                del worlds[next(iter(worlds))]
             context = quickjs.Context()
             context.set_memory_limit(512 * 1024 * 1024)
-            asked = context.eval(code)
+            worlds[key] = context, context.eval(code)
+        context, asked = worlds[key]
         answer = asked(request.decode("ascii"))
         while answer is None and context.execute_pending_job():
             pass
@@ -69,14 +72,14 @@ class _WorkerGone(Exception):
 class _Worker:
     """A running worker process: a line in, a line out."""
 
-    def __init__(self, purpose: str, code: str, afresh: bool) -> None:
+    def __init__(self, purpose: str, code: str) -> None:
         package = importlib.util.find_spec("quickjs")
         if package is None or package.origin is None:
             raise EngineError("the package `quickjs-ng` is not installed")
         not_started = f"the worker process for {purpose} did not start"
         folder = str(Path(package.origin).parent.parent)
         try:
-            program = f"{inspect.getsource(_serve)}\n_serve({folder!r}, {code!r}, {afresh})"
+            program = f"{inspect.getsource(_serve)}\n_serve({folder!r}, {code!r})"
             self._process = subprocess.Popen(  # noqa: S603 - our own program
                 [sys.executable, "-I", "-S", "-c", program],
                 stdin=subprocess.PIPE,
@@ -149,26 +152,24 @@ class Engine:
     Attributes:
         purpose: what it answers, for messages.
         code: what the worker evaluates, as `_serve` says.
-        afresh: whether each request has a world of its own.
     """
 
-    def __init__(self, purpose: str, code: str, *, afresh: bool = False) -> None:
+    def __init__(self, purpose: str, code: str) -> None:
         self._purpose = purpose
         self._code = code
-        self._afresh = afresh
         self._turn = threading.Lock()
         self._worker: _Worker | None = None
         _engines.append(self)
 
-    def ask(self, asked: object, timeout: float) -> Any:
-        """The answer to a request; both are JSON.
+    def ask(self, asked: object, timeout: float, key: str = "") -> Any:
+        """The answer to a request; both are JSON. Requests of one key share a world.
 
         Raises:
             TimeoutError: no answer within `timeout` seconds.
             EngineError: the engine crashed or could not be started.
         """
         # ASCII alone: it carries half a surrogate pair, and `JSON.parse` reads it as it was.
-        request = f"{timeout!r} {json.dumps(asked)}\n".encode("ascii")
+        request = f"{timeout!r} {key} {json.dumps(asked)}\n".encode("ascii")
         try:
             with self._turn:
                 return json.loads(self._ask(request, timeout))
@@ -199,7 +200,7 @@ class Engine:
             return self._exchange(request, timeout)
 
     def _exchange(self, request: bytes, timeout: float) -> bytes:
-        worker = self._worker = self._worker or _Worker(self._purpose, self._code, self._afresh)
+        worker = self._worker = self._worker or _Worker(self._purpose, self._code)
         try:
             return worker.exchange(request, timeout)
         except BaseException:  # its answer may still be on its way, and must not be taken for the next request's

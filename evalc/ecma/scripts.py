@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable
 from functools import cache
+from hashlib import sha256
 from typing import Any, Final
 
 from evalc.ecma.quickjs import Engine, EngineError
@@ -19,7 +20,7 @@ TIMEOUT: Final = 10.0
 """The seconds that a call may take."""
 
 _PROGRAM: Final = r"""
-var $answer = JSON.stringify({ error: "its promise is never kept" });
+var $answer;
 ((([names, methods, keys]) => {
   const parse = JSON.parse, stringify = JSON.stringify, apply = Reflect.apply;
   let missing = "";
@@ -62,10 +63,14 @@ var $answer = JSON.stringify({ error: "its promise is never kept" });
     if (typeof found === "function") named.default ??= found;
     return named;
   };
+  let functions, calls = 0;
   return (request) => {
+    const call = ++calls;
+    missing = "";
+    $answer = stringify({ error: "its promise is never kept" });
     try {
       const [text, name, output, context] = parse(request);
-      const functions = exported(text);
+      functions ??= exported(text);
       if (name === null) {
         if (missing) return failed();
         return stringify({ names: Object.keys(functions).filter((each) => typeof functions[each] === "function") });
@@ -73,7 +78,8 @@ var $answer = JSON.stringify({ error: "its promise is never kept" });
       for (const key of keys) refuse(context, key, "`context." + key + "`");
       const value = functions[name](output, context);
       if (typeof value?.then !== "function") return said(value);
-      value.then((kept) => { $answer = said(kept); }, (error) => { $answer = failed(error); });
+      const keep = (make) => (kept) => { if (call === calls) $answer = make(kept); };
+      value.then(keep(said), keep(failed));
     } catch (error) {
       return failed(error);
     }
@@ -136,7 +142,9 @@ def caller(text: str, name: str) -> Callable[[str, dict[str, Any]], tuple[bool |
 
 def _asked(script: str, name: str | None, output: str | None, context: dict[str, Any]) -> Any:
     try:
-        said = _engine().ask([script, name, output, context], TIMEOUT)
+        said = _engine().ask(
+            [script, name, output, context], TIMEOUT, sha256(script.encode("utf-8", "surrogatepass")).hexdigest()
+        )
     except TimeoutError:
         raise ScriptError(f"it did not end within {TIMEOUT:g} s") from None
     except EngineError as error:
@@ -148,9 +156,7 @@ def _asked(script: str, name: str | None, output: str | None, context: dict[str,
 
 @cache
 def _engine() -> Engine:
-    return Engine(
-        "checks in JavaScript", _PROGRAM.replace("NOT_THERE", json.dumps([NAMES, METHODS, KEYS])), afresh=True
-    )
+    return Engine("checks in JavaScript", _PROGRAM.replace("NOT_THERE", json.dumps([NAMES, METHODS, KEYS])))
 
 
 def _as_script(text: str) -> str:

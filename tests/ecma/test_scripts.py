@@ -109,9 +109,25 @@ def test_asking_for_more_is_an_error_even_if_it_is_caught(asks: str) -> None:
         called(f"{{ try {{ {asks}; return false; }} catch {{ return true; }} }}")
 
 
-def test_nothing_is_kept_between_calls() -> None:
-    check = caller("let calls = 0;\nglobalThis.seen ??= 0;\nexports.n = () => ++calls + seen++;", "n")
-    assert [check("", {}), check("", {})] == [(1, ""), (1, "")]
+def test_a_file_is_evaluated_once_and_sees_nothing_of_others() -> None:
+    counts = caller("let calls = 0;\nglobalThis.seen = 1;\nexports.n = () => ++calls;", "n")
+    assert [counts("", {}), counts("", {})] == [(1, ""), (2, "")]
+    assert called("typeof seen === 'undefined'") == (True, "")
+
+
+def test_a_promise_that_is_kept_in_a_later_call_answers_nothing() -> None:
+    keeps = "let keep;\nexports.p = (output) => { keep?.(true); return new Promise((kept) => { keep = kept; }); };"
+    check = caller(keeps, "p")
+    for _ in range(2):
+        with pytest.raises(ScriptError, match="its promise is never kept"):
+            check("", {})
+
+
+def test_an_error_of_one_call_is_not_that_of_the_next() -> None:
+    check = caller("exports.c = (output) => (output ? require('fs') : true);", "c")
+    with pytest.raises(ScriptError, match="it asks for `require`"):
+        check("x", {})
+    assert check("", {}) == (True, "")
 
 
 def test_a_call_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
