@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any, Final, final
 
 import msgspec
@@ -71,11 +70,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
         calls = [_call(each, results.get(each.get("id"))) for each in found["tool_calls"] or ()]
         usage = {name: value for name in _USED if (value := found.get(name)) is not None}
         answer = wire.answer_of({"response": found["response"], "toolCalls": calls, "usage": usage})
-        model = found.get("model")
-        calls_with_skills = tuple(with_skills(answer.tool_calls))
-        return msgspec.structs.replace(
-            answer, tool_calls=calls_with_skills, model=model if isinstance(model, str) else None
-        )
+        model = found.get("model") if isinstance(found.get("model"), str) else None
+        return msgspec.structs.replace(answer, tool_calls=tuple(with_skills(answer.tool_calls)), model=model)
 
 
 _USED: Final = ("input_tokens", "output_tokens", "cost_usd")
@@ -138,22 +134,19 @@ def with_skills(calls: Iterable[ToolCall]) -> Iterator[ToolCall]:
 # --- the folder of an attempt ----------------------------------------------------------------------------------------
 
 
-def folder_with(files: Mapping[str, str], root: Path, skills: Iterable[Path], below: str) -> Path:
-    """Make a folder with the files of a case and with skills; the caller removes it.
+def fill(folder: Path, files: Mapping[str, str], root: Path, skills: Iterable[Path], below: str) -> None:
+    """Copy the files of a case into a folder, and skills below it.
 
     Raises:
         AgentError: something cannot be copied.
     """
-    folder = Path(mkdtemp(prefix="evalc-")).resolve()
     try:
         for name, path in files.items():
             _copy(root / path, folder / name)
         for skill in skills:
             _copy(skill, folder / below / skill_name(skill), *_NOT_COPIED)
     except (OSError, shutil.Error) as error:
-        shutil.rmtree(folder, ignore_errors=True)
         raise AgentError(f"the folder of the attempt cannot be made: {excerpt(str(error))}") from None
-    return folder
 
 
 def _copy(source: Path, target: Path, *skipped: str) -> None:

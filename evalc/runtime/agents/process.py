@@ -14,6 +14,7 @@ import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Final, cast, final
 
 import msgspec
@@ -277,9 +278,10 @@ class _CommandSession:
         agent, profile = self.agent, self.agent.profile
         if profile is not None and (request.messages or request.conversation is not None):
             raise AgentError(f"{profile.title} is sent one message, and the case is a conversation")
-        if self._folder is None:
-            self._folder = await asyncio.to_thread(self._made_for, request)
         try:
+            if self._folder is None and (skills := self._skills(request)) is not None:
+                self._folder = Path(mkdtemp(prefix="evalc-")).resolve()
+                await asyncio.to_thread(self._fill, self._folder, request, skills)
             answer = await self._asked(request, profile)
         except (OSError, RuntimeError) as error:  # or no thread can be started, which would wait for it
             what = f"`{agent.argv[0]}` cannot be started"
@@ -314,16 +316,19 @@ class _CommandSession:
             self._dialogue = await Process.begin(argv, **run)
         return await self._dialogue.ask(sent)
 
-    def _made_for(self, request: AgentRequest) -> Path | None:
-        """The folder of the attempt; None if it needs none, and the program runs in the project."""
-        agent, profile = self.agent, self.agent.profile
+    def _skills(self, request: AgentRequest) -> Sequence[Path] | None:
+        """The skills for the folder of the attempt; None if it needs none, and the program runs in the project."""
+        agent = self.agent
         own = () if request.skill is None else (agent.root / request.skill,)
         skills = own if agent.skills is None else agent.skills
-        if profile is None and agent.skills is None and not (request.files or skills):
-            return None
-        from evalc.runtime.agents.coding import SKILLS, folder_with  # noqa: PLC0415 - for start-up
+        has_folder = agent.profile is not None or agent.skills is not None or request.files or skills
+        return skills if has_folder else None
 
-        return folder_with(request.files, agent.root, skills, SKILLS if profile is None else profile.skills)
+    def _fill(self, folder: Path, request: AgentRequest, skills: Sequence[Path]) -> None:
+        from evalc.runtime.agents.coding import SKILLS, fill  # noqa: PLC0415 - for start-up
+
+        profile = self.agent.profile
+        fill(folder, request.files, self.agent.root, skills, SKILLS if profile is None else profile.skills)
 
     def _remove(self) -> None:
         folder, self._folder = self._folder, None

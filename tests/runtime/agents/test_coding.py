@@ -16,6 +16,10 @@ from evalc.runtime.agents.process import coding_agent
 from tests.support.asking import ask, failure
 
 STREAMS = Path(__file__).with_name("streams")
+CLAUDE = (
+    "-p --output-format stream-json --verbose --permission-mode acceptEdits --allowedTools Skill "
+    "--setting-sources project"
+)
 PROGRAM = """#!/bin/sh
 # prints how it was called, then a recorded stream
 { echo "$@"; cat; echo; pwd; find . -type f | sort; echo "$CLAUDECODE"; } > "$CALLED"
@@ -178,12 +182,12 @@ def test_a_skill_of_a_plugin_goes_by_its_own_name_too() -> None:
     [
         (
             "claude-code",
-            "-p --output-format stream-json --verbose --permission-mode acceptEdits --allowedTools Skill",
+            CLAUDE,
             ".claude/skills",
         ),
         (
             "claude-code:--model haiku",
-            "-p --output-format stream-json --verbose --permission-mode acceptEdits --allowedTools Skill --model haiku",
+            f"{CLAUDE} --model haiku",
             ".claude/skills",
         ),
         ("codex", "exec --json --skip-git-repo-check --sandbox workspace-write -", ".agents/skills"),

@@ -12,7 +12,7 @@ import pytest
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.model.answer import AgentRequest, ToolCall
 from evalc.runtime.agents.process import CommandAgent, Completed, run_process
-from tests.support.asking import ask, ask_all, failure
+from tests.support.asking import ask, ask_all, failure, run_out_of_time
 
 # A child in a session of its own, which nobody ends, keeps the pipe open and writes once its parent has exited.
 PRINTS_AFTER_THE_EXIT = """
@@ -79,6 +79,15 @@ def test_a_case_with_files_or_a_skill_has_a_folder_of_its_own(tmp_path: Path) ->
     assert ask(agent).response == ""
     agent.skills = (tmp_path / "skill",)
     assert ask(agent).response == "./.agents/skills/skill/SKILL.md"
+
+
+def test_an_attempt_that_runs_out_of_time_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    agent = script(tmp_path, "import time\nopen('begun', 'w').close()\ntime.sleep(60)")
+    agent.skills = ()
+    run_out_of_time(agent, seconds=1)
+    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_a_conversation_keeps_its_folder(tmp_path: Path) -> None:
