@@ -518,6 +518,7 @@ def seed_of(settings: Settings) -> dict[str, Any] | None:
 
 
 HTTP: Final = ("method", "body", "response", "stream", "accepted_statuses", "redirects", "headers")
+COMMAND: Final = ("skills",)
 MODEL: Final = ("system_prompt", "temperature", "max_tokens", "seed", "extra_body")
 JUDGE: Final = ("temperature", "max_tokens", "seed", "extra_body")
 PROVIDER: Final = ("base_url", "api", "headers")
@@ -562,7 +563,7 @@ def _of_agent(spec: str) -> Iterator[str]:
     """The names of the settings that concern an agent."""
     kind = kind_of(spec)
     if kind in {"command", *CODING}:
-        yield "agent.skills"
+        yield from _in("agent", COMMAND)
     if kind in {"http", "https", "replay"}:
         yield from _in("agent", HTTP)
     if _is_model(spec) or kind == "replay":
@@ -624,7 +625,9 @@ def _kept_value(setting: Setting[Any], settings: Settings, environ: Mapping[str,
     if isinstance(value, msgspec.Struct):
         parts = msgspec.structs.asdict(value)
         return {name: path.text for name, path in parts.items() if path is not None}
-    return list(value) if isinstance(value, tuple) else value  # as it is read back
+    if isinstance(value, tuple):  # as it is read back
+        return [os.path.relpath(each, settings.root) if isinstance(each, Path) else each for each in value]
+    return value
 
 
 def _hash(text: str) -> dict[str, str]:

@@ -191,7 +191,7 @@ def test_every_setting_of_agents_models_and_judges_is_compared_or_known_not_to_m
         "judge.rubrics",  # compared as `--rubrics always`
     }
     compared = {
-        *(f"agent.{key}" for key in runner.HTTP),
+        *(f"agent.{key}" for key in (*runner.HTTP, *runner.COMMAND)),
         *(f"model.{key}" for key in runner.MODEL),
         *(f"judge.{key}" for key in (*runner.JUDGE, "timeout", "headers")),
         *(f"{name}.{key}" for name in ("openai", "anthropic") for key in runner.PROVIDER),

@@ -94,6 +94,23 @@ def test_with_and_without_the_skill(invoke: Invoke, project: Path) -> None:
     assert "without-skill" in page
 
 
+def test_a_run_goes_on_with_the_same_skills_alone(invoke: Invoke, project: Path) -> None:
+    configured = CONFIG.replace("skills = []", 'skills = ["tables"]')
+    (project / "evalc.toml").write_text(configured)
+    invoke("run", "tables/evals/trigger-eval.json", "--agent", "without-skill")
+    (journal,) = project.glob("**/journal.jsonl")
+    lines = journal.read_text().splitlines(keepends=True)
+    assert json.loads(lines[0])["options"]["asked"]["agents.without-skill.skills"] == ["tables"]
+    journal.write_text("".join(lines[:2]))
+    for result in journal.parent.glob("*.json"):
+        result.unlink()
+    (project / "evalc.toml").write_text(CONFIG)
+    refused = invoke("run", "--resume", "latest")
+    assert (refused.code, "skills" in refused.err) == (2, True)
+    (project / "evalc.toml").write_text(configured)
+    assert invoke("run", "--resume", "latest").code == 1
+
+
 def test_triggers_are_classes(invoke: Invoke, project: Path) -> None:
     outcome = invoke("run", "tables/evals/trigger-eval.json", "--agent", "with-skill")
     assert outcome.code == 1
