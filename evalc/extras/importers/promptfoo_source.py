@@ -57,8 +57,11 @@ class Configuration:
             raise Unmappable(f"`{path}` lies outside of the project")
         found = Diagnostics()
         source = read_source(file, found.add)
-        if source is None or found.has_errors:
+        if source is None:
             raise Unmappable(next(iter(found)).finding.message())
+        self.problems.extend(
+            found, at_most="warning"
+        )  # bytes that are not UTF-8: promptfoo reads `\ufffd` for them, too
         return source
 
     def matching(self, path: str) -> list[str]:

@@ -795,3 +795,15 @@ def test_without_tests_the_default_test_is_one() -> None:
     assert not problems
     assert suite is not None
     assert suite.cases == 2
+
+
+def test_bytes_that_are_not_utf8_are_read_as_promptfoo_reads_them(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "t.yaml").write_bytes(b"- {vars: {a: x\x97y}, assert: [{type: is-json}]}\n")
+    suite, problems = imported("prompts: ['{{a}}']\ntests: t.yaml\n", tmp_path)
+    assert suite is not None
+    assert (suite.cases, suite.lost) == (1, 0)
+    assert [(problem.severity, problem.finding.message()) for problem in problems] == [
+        ("warning", "the byte 0x97 is not UTF-8")
+    ]
+    assert "x\ufffdy" in suite.text
