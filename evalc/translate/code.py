@@ -103,7 +103,8 @@ def constant(node: ast.expr | str) -> Any:
 
 
 @cache
-def _parser() -> Parser:
+def parser() -> Parser:
+    """The parser of TypeScript, which JavaScript is, too."""
     # For start-up: only if a line of code is translated.
     from tree_sitter import Language, Parser  # noqa: PLC0415
     from tree_sitter_typescript import language_typescript  # noqa: PLC0415
@@ -116,7 +117,7 @@ def read_javascript(code: str) -> ast.expr:
     code = with_places(code).strip().rstrip(";")
     # The parentheses make an expression of what would be a block.
     for text in (f"({code.removeprefix('return ')})", code):
-        root = _parser().parse(text.encode("utf-8", "surrogatepass")).root_node
+        root = parser().parse(text.encode("utf-8", "surrogatepass")).root_node
         if not root.has_error:
             return _value_of(_body_of_call(root) or root)
     raise NoLine
@@ -289,7 +290,7 @@ _TRUE_OR_FALSE: Final = frozenset(
 def used_in_script(code: str) -> frozenset[str]:
     """The names that JavaScript uses, its members as `.name`, and those of a name as `name.member`, or `name.[`."""
     found: set[str] = set()
-    for node in _within(_parser().parse(code.encode("utf-8", "surrogatepass")).root_node):
+    for node in _within(parser().parse(code.encode("utf-8", "surrogatepass")).root_node):
         match node.type:
             case "identifier" | "shorthand_property_identifier" | "import":
                 found.add(_text(node))
@@ -307,7 +308,7 @@ def body_of_function(code: str) -> str:
     if not re.match(r"(?:const|let|var)\s", code):
         return f"return {code}"
     data = code.encode("utf-8", "surrogatepass")
-    statements = [each for each in _parser().parse(data).root_node.named_children if each.type != "comment"]
+    statements = [each for each in parser().parse(data).root_node.named_children if each.type != "comment"]
     if len(statements) < 2 or not _text(statements[-2]).endswith(";"):
         return code
     at = statements[-1].start_byte
@@ -316,7 +317,7 @@ def body_of_function(code: str) -> str:
 
 def is_surely_verdict(code: str) -> bool:
     """Whether JavaScript is, or returns, true or false, or an object that says whether it passes."""
-    root = _parser().parse(body_of_function(code).encode() if "\n" not in code else code.encode()).root_node
+    root = parser().parse(body_of_function(code).encode() if "\n" not in code else code.encode()).root_node
     returned = [each.named_children for each in _within(root, _FUNCTIONS) if each.type == "return_statement"]
     return bool(returned) and all(len(each) == 1 and _says(each[0]) for each in returned)
 

@@ -7,31 +7,38 @@ or `{pass, score, reason}`. `evalc.ecma.scripts` runs JavaScript alike; a file o
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, final
 
+from evalc.base.source import Source
 from evalc.base.terminal import shortened
 from evalc.check.tree import Bounds, Check, Test, all_of, within
 from evalc.checks import SCRIPTS
 from evalc.compiler.custom import declared_in
 from evalc.diagnostics import Diagnostics
+from evalc.dsl.sources import unsaved
 from evalc.ecma import scripts
 from evalc.ecma.scripts import ScriptError, functions_of
 from evalc.extras.importers.imported import SideFile, name_of
 from evalc.extras.importers.promptfoo_source import FILE, Configuration, plain
 from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, rendered, variables_of
+from evalc.grammar.write_check import NoLine
 from evalc.model.json import is_number
 from evalc.translate import check_of_script
 from evalc.translate.code import body_of_function, is_surely_verdict, used_in_script
+from evalc.translate.typescript import javascript_of
 
 _GIVEN: Final[Mapping[str, Set[str]]] = {
     "javascript": {"output", "JSON", "Array", "Number", "String", "undefined"},
     "python": {"output", "json", "all", "any", "dict", "isinstance", "len", "list", "str"},
 }
 """The names that code of a language finds in promptfoo, as far as a check can say them."""
+_TYPED: Final = (".ts", ".mts", ".cts")
 _REMEMBERED: Final = 256
 """How many texts of code are remembered, since those of `defaultTest` are in every test."""
 _PARSES: Final = re.compile(r"\bJSON\.parse\(|\bjson\.loads\(")
@@ -161,6 +168,7 @@ class Code:
         self._prefix = re.sub(r"\W|^(?=\d)", "_", suite, flags=re.ASCII)
         self._functions: dict[str, dict[str, str]] = {"javascript": {}, "python": {}}  # with `_NAME` for their names
         self._files: dict[str, Path] = {}  # the checks of files that are there, with the file
+        self._typed: dict[Path, SideFile] = {}  # the JavaScript that files of TypeScript become
 
     def check(self, fields: Mapping[str, Any], values: Mapping[str, Any]) -> Check:
         """The check that an assertion is, whose values its templates may use.
@@ -180,10 +188,10 @@ class Code:
         above = Bounds(above=0) if threshold is None else Bounds(min=threshold)
         if code.startswith(FILE):
             path, _, function = code.removeprefix(FILE).partition(":")
-            if path.endswith(SCRIPTS):
+            if path.endswith((*SCRIPTS, *_TYPED)):
                 return Test("check", (self._exported(path, function), (), options, above))
             if not path.endswith(".py"):
-                raise Unmappable(f"`{path}` is neither JavaScript ({', '.join(SCRIPTS)}) nor Python")
+                raise Unmappable(f"`{path}` is neither JavaScript or TypeScript nor Python")
             return Test("check", (self._of_python(path, function or "get_assert", threshold), (), options, Bounds()))
         code = with_values(code, values)
         code = code.rstrip() if language == "javascript" else code
@@ -249,15 +257,18 @@ class Code:
         source = Path(self._given.source.name).name
         helpers = f"\n{_HELPERS}" if any("transformed(" in each for each in self._functions["javascript"]) else ""
         heads = {"javascript": _JAVASCRIPT.format(source=source) + helpers, "python": _PYTHON.format(source=source)}
-        return tuple(
+        own = (
             SideFile(path=self._file_of(language), text="\n".join((heads[language], *_filled(functions))))
             for language, functions in self._functions.items()
             if functions
         )
+        return (*own, *self._typed.values())
 
     def files(self) -> tuple[str, ...]:
         """The files of checks that evalc's configuration has to name, as the suite's folder sees them."""
-        there = dict.fromkeys(self._given.relative(str(path)) for path in self._files.values())
+        there = dict.fromkeys(
+            self._given.relative(str(path)) for path in self._files.values() if path not in self._typed
+        )
         return (*(each.path for each in self.side_files()), *there)
 
     def _file_of(self, language: str) -> str:
@@ -287,20 +298,39 @@ class Code:
 
     def _exported(self, path: str, function: str) -> str:
         """The check of a file of JavaScript that promptfoo would call."""
-        source = self._given.read(path, SCRIPTS)
-        _refuse_javascript(source.text)
+        source = self._given.read(path, (*SCRIPTS, *_TYPED))
+        typed = self._without_types(path, source) if path.endswith(_TYPED) else None
+        file = Path(source.name) if typed is None else self._given.in_folder(typed.path)
+        text = source.text if typed is None else typed.text
+        _refuse_javascript(text)
         try:
-            names = functions_of(source.text)
+            names = functions_of(text)
         except ScriptError as error:
             raise Unmappable(f"`{path}`: {error}") from error
         exported = function if function in names else "default"
-        file = Path(source.name)
         name = file.stem if exported == "default" else exported
-        if exported not in names or all(name != each for each, *_ in declared_in(file, Diagnostics())):
+        with unsaved({os.path.realpath(file): text}):
+            declared = {each for each, *_ in declared_in(file, Diagnostics())}
+        if exported not in names or name not in declared:
             raise Unmappable(f"`{path}` exports no function that is found without running it")
         if self._files.setdefault(name, Path(path)) != Path(path):
             raise Unmappable(f"another file has a check `{name}`, too")
+        if typed is not None:
+            self._typed[Path(path)] = typed
         return name
+
+    def _without_types(self, path: str, source: Source) -> SideFile:
+        """The file of JavaScript beside the suite that a file of TypeScript becomes."""
+        if (made := self._typed.get(Path(path))) is not None:
+            return made
+        try:
+            text = f"// `{path}` without its types.\n{javascript_of(source.text)}"
+        except NoLine:
+            raise Unmappable(f"`{path}` is more than JavaScript with types") from None
+        stem = f"{re.sub(r'[^A-Za-z0-9_-]', '_', Path(path).stem)}_ts"
+        taken = {each.path for each in self._typed.values()}
+        free = (name for number in count(1) if (name := f"{stem}{number if number > 1 else ''}.js") not in taken)
+        return SideFile(path=next(free), text=text)
 
     def _of_python(self, path: str, function: str, threshold: Any) -> str:
         """The name of the check that calls a function of a file in Python."""

@@ -245,3 +245,28 @@ def test_two_files_with_checks_of_one_name(folder: Path) -> None:
     suite, (problem, *_) = imported(folder, *both)
     assert problem == "not imported: `javascript`: another file has a check `own`, too"
     assert suite.checks == ("a/own.js",)
+
+
+def test_typescript_in_files_becomes_javascript_beside_the_suite(folder: Path) -> None:
+    (folder / "lib").mkdir()
+    (folder / "lib" / "own.ts").write_text(
+        "type Context = { vars: Record<string, string> };\n"
+        "export const short = (output: string, to: Context): boolean => output.length < to.vars.most.length;\n"
+        "export default (output: string) => output.includes('a' as string);\n"
+    )
+    (folder / "own.ts").write_text("export default (output: string): number => output.length;\n")
+    (folder / "bad.ts").write_text("enum A { B }\nexport default () => A.B;\n")
+    suite, problems = imported(
+        folder,
+        {"type": "javascript", "value": "file://lib/own.ts:short"},
+        {"type": "javascript", "value": "file://./lib/own.ts"},
+        {"type": "javascript", "value": "file://own.ts"},
+        {"type": "javascript", "value": "file://bad.ts"},
+    )
+    assert [side.path for side in suite.side_files] == ["own_ts.js", "own_ts2.js"]
+    assert suite.checks == ("own_ts.js", "own_ts2.js")
+    assert "to.vars.most.length" in suite.side_files[0].text
+    assert "Context" not in suite.side_files[0].text.partition("\n")[2]
+    for line in ("- check short() > 0", "- check own_ts() > 0", "- check own_ts2() > 0"):
+        assert line in suite.text
+    assert ["`bad.ts` is more than JavaScript with types" in each for each in problems][-1:] == [True]
