@@ -1,7 +1,8 @@
 """Translates sentences that say exactly what a check says, such as "The answer is between 110 and 210 words."
 
-A sentence is translated whole or not at all, and nothing is guessed: "mentions the price" stays a sentence, since no
-text is quoted. What "the output" contains may be in a file that the agent wrote; only its measure is the answer's.
+A sentence is translated whole or not at all, and nothing is guessed: "mentions the price" stays a sentence, since its
+text is neither quoted nor a name. What "the output" contains may be in a file that the agent wrote; only its measure is
+the answer's.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ _HOW: Final = rf"(?P<never>(?:does|do|must|should)\s+not\s+|never\s+)?(?:(?:must
 _QUOTED: Final = r"""(?:`[^`]+`|"[^"]+"|“[^”]+”|(?<!\w)'[^']+'(?!\w))"""
 _JOINED: Final = rf"(?P<texts>{_QUOTED}(?:(?:,\s*(?:and|or)?|\s+(?:and|or))\s*{_QUOTED})*)"
 _KIND: Final = r"(?:(?:the|all\s+of|both)\s+)?(?:(?:exact|literal)\s+)?(?:(?:word|phrase|text|string|term)s?:?\s+)?"
-_UNIT: Final = r"(?P<unit>word|character|sentence|line)s?(?:\s+long|\s+in\s+length|\s+total)?"
+_UNIT: Final = r"(?P<unit>word|character|char|sentence|line)s?(?:\s+long|\s+in\s+length|\s+total)?"
 _N: Final = r"\d{1,3}(?:,\d{3})+|\d+"
 _BOUNDS: Final = {
     rf"between\s+({_N})\s+and\s+({_N})": "between {} and {}",
     rf"({_N})\s*(?:-|\u2013|to)\s*({_N})": "between {} and {}",
-    rf"(?:at\s+most|no\s+more\s+than|not\s+more\s+than|a\s+maximum\s+of)\s+({_N})": "<= {}",
+    rf"(?:at\s+most|up\s+to|(?:no|not)\s+(?:more|longer)\s+than|a\s+maximum\s+of)\s+({_N})": "<= {}",
+    rf"(?:does|must|should)\s+not\s+exceed\s+({_N})": "<= {}",
     rf"(?:at\s+least|no\s+(?:fewer|less)\s+than|a\s+minimum\s+of)\s+({_N})": ">= {}",
     rf"(?:under|below|fewer\s+than|less\s+than)\s+({_N})": "< {}",
     rf"(?:over|more\s+than)\s+({_N})": "> {}",
@@ -33,6 +35,11 @@ _MEASURES: Final = [
     for bounds, line in _BOUNDS.items()
 ]
 _CONTAINS: Final = re.compile(rf"(?:(?:{_ANSWER}|it)\s+)?{_HOW}{_KIND}{_JOINED}", re.IGNORECASE)
+_MENTIONS: Final = re.compile(
+    rf"(?:(?i:{_ANSWER}|it)\s+)?(?P<never>(?i:does|do|must|should)\s+(?i:not)\s+|(?i:never)\s+)?"
+    r"(?:(?:must|should)\s+)?(?i:mentions?)\s+(?P<name>[A-Z][\w.+#-]*(?:\s[A-Z0-9][\w.+#-]*){0,3})"
+)
+"""A name is mentioned by its name; of other words only a reader knows which would do, too."""
 _WITHOUT: Final = re.compile(
     rf"(?:(?:{_ANSWER}|it)\s+)?(?:{_SAYS}|uses?)\s+none\s+of\s+(?:the|these)\s+(?:[\w-]+\s+){{0,3}}"
     rf"(?:words|phrases|terms)(?::\s*(?P<words>[^()\[\]]+)|\s*\((?P<in_brackets>[^()\[\]]+)\)|\s+{_JOINED})",
@@ -55,7 +62,7 @@ def check_in(sentence: str) -> str | None:
         return None
     for pattern, bound in _MEASURES:
         if (found := pattern.fullmatch(text)) is not None:
-            unit = {"character": "chars"}.get(found["unit"].lower(), f"{found['unit'].lower()}s")
+            unit = f"{found['unit'].lower().removesuffix('acter')}s"
             numbers = [each.replace(",", "") for each in found.groups() if each and each[0].isdigit()]
             return f"{unit} {bound.format(*numbers)}"
     if (found := _STARTS.fullmatch(text)) is not None:
@@ -64,6 +71,8 @@ def check_in(sentence: str) -> str | None:
         return "json"
     if (found := _CONTAINS.fullmatch(text)) is not None:
         return _contains(found["texts"], is_not=found["never"] is not None)
+    if (found := _MENTIONS.fullmatch(text)) is not None:
+        return _contains(f'"{found["name"]}"', is_not=found["never"] is not None)
     found = _WITHOUT.fullmatch(text)
     return None if found is None else _without(found["words"] or found["in_brackets"] or found["texts"])
 

@@ -19,6 +19,10 @@ CHECKS = {
     "Contains none of the banned jargon words (leverage, delve)": r"not matches /\b(?:leverage|delve)\b/i",
     "Uses none of these phrases: 'my two cents', 'circle back'": r"not matches /\b(?:my two cents|circle back)\b/i",
     "The answer mentions 'refund'.": 'contains "refund" ignoring case',
+    "Does not exceed 60 chars": "chars <= 60",
+    "It is no longer than 2 lines": "lines <= 2",
+    "Mentions Paris": 'contains "Paris" ignoring case',
+    "The response should not mention OpenAI Codex": 'not contains "OpenAI Codex" ignoring case',
     "Mentions the word `SITE_ID`": 'contains "SITE_ID"',
     "It mentions `SITE_ID` or `sites`.": 'contains any of ["SITE_ID", "sites"]',
     "Includes `a`, `b`, and `c`": 'contains all of ["a", "b", "c"]',
@@ -31,6 +35,9 @@ CHECKS = {
 SENTENCES = [
     "Mentions the price",
     "Includes error states",
+    "Mentions WebAuthn explicitly",
+    "Mentions a Docker image",
+    "Names Paris",
     "Is concise (under 500 words)",
     "Body is in the conversational register (roughly 110-210 words)",
     "The output contains the heading `# Report`",  # which may be in a file
