@@ -31,7 +31,7 @@ _KNOWN: Final = (*_NAMES, "prompt", "query", *_SENTENCES, "expected_output", "fi
 _NOTES: Final = frozenset(
     (
         *("_meta", "about", "agent_name", "author", "category", "context", "description", "family", "metadata", "note"),
-        *("notes", "priority", "purpose", "rationale", "reason", "schema_version", "title", "version", "why"),
+        *("notes", "skills", "priority", "purpose", "rationale", "reason", "schema_version", "title", "version", "why"),
     )
 )
 """Keys that speak to readers, and say nothing that could be checked."""
@@ -78,19 +78,22 @@ class SkillEvals:
 
     def as_suite(self, document: Node) -> Mapping:
         """The file as a suite."""
-        given = self._known(document, _ABOUT, "a file of evals of a skill")
+        is_one = isinstance(document, Mapping) and _keys(document).keys().isdisjoint(LISTS_OF_SKILLS)
+        given = {} if is_one else self._known(document, _ABOUT, "a file of evals of a skill")
         named = next((given[key] for key in _ABOUT[:2] if isinstance(given.get(key), Scalar)), None)
         name = named.text if isinstance(named, Scalar) else self._skill.name
         lists = (
             [document] if isinstance(document, Sequence) else [given[key] for key in LISTS_OF_SKILLS if key in given]
         )
-        items = [item for each in lists if isinstance(each, Sequence) for item in each.items]
+        items = [item for each in lists if isinstance(each, Sequence) for item in each.items] or [document] * is_one
         triggers = bool(items) and all("should_trigger" in _keys(item) for item in items)
         skill = self._skill.name if self._skill.has_manifest else name
         made = tuple(self._case(item, skill, number, triggers=triggers) for number, item in enumerate(items, 1))
-        suite = (slug(name) or slug(self._skill.folder.resolve().name) or "skill") + ("-triggers" if triggers else "")
+        parts = [slug(name) or slug(self._skill.folder.resolve().name) or "skill"]
+        parts += ["triggers"] * triggers + [slug(Path(self._source.name).stem)] * is_one
         at = document.at if named is None else named.at
-        return _mapping(document.at, ("suite", _text(at, suite)), ("test_cases", Sequence(lists[0].at, made)))
+        cases = Sequence(lists[0].at if lists else document.at, made)
+        return _mapping(document.at, ("suite", _text(at, "-".join(filter(None, parts)))), ("test_cases", cases))
 
     def _known(self, node: Node, known: tuple[str, ...], what: str) -> dict[str, Node]:
         """The values that say something, by their keys; other keys are reported."""

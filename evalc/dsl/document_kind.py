@@ -185,7 +185,9 @@ def is_of_skills(data: object) -> bool:
     """Whether decoded JSON is a file of evals, or of queries that trigger, of a skill."""
     if isinstance(data, dict):
         cases = next((data[key] for key in LISTS_OF_SKILLS if isinstance(data.get(key), list)), None)
-        return cases is not None and ("skill_name" in data or _holds_evals(cases))
+        if cases is None:  # one eval alone
+            return isinstance(data.get("query"), str) and "expected_behavior" in data
+        return "skill_name" in data or _holds_evals(cases)
     return isinstance(data, list) and _holds_evals(data)
 
 

@@ -107,6 +107,19 @@ def test_a_list_alone_is_a_suite_of_the_folder(skill: Path) -> None:
     assert [case.input.skill for case in suite.cases()] == [None]
 
 
+def test_an_object_may_be_one_eval(skill: Path) -> None:
+    data = {
+        "skills": ["tables"],
+        "query": "Clean it",
+        "files": [],
+        "expected_behavior": ["Says what it did", "At most 9 words"],
+    }
+    suite = suite_of(skill, data, "clean-up.json")
+    (case,) = suite.cases()
+    assert (suite.ir.name, case.id) == ("table-cleaner-clean-up", "table-cleaner-clean-up/eval-1")
+    assert (case.input.message, judged(case)) == ("Clean it", ["Says what it did"])
+
+
 def test_repeated_names_get_numbers(skill: Path) -> None:
     items = [{"id": n, "name": "same", "prompt": "Hi", "expectations": ["Greets"]} for n in (7, 9)]
     assert [case.id for case in cases_of(skill, evals(*items))] == ["table-cleaner/same", "table-cleaner/same-eval-2"]
