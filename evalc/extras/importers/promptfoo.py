@@ -107,6 +107,7 @@ class _Importer:
             elif key.text not in _READ:
                 self._given.say_in_head(key, f"`{key.text}`", _ELSEWHERE.get(key.text, NO_COUNTERPART))
         prompts = prompts_of(self._given, values.get("prompts"))
+        self._code.sends_messages = any(each.messages for each in prompts.values())
         reader = Tests(self._given)
         default = reader.default(values.get("defaultTest"))
         tests = [*reader.of(self._source, values.get("tests"), default)]

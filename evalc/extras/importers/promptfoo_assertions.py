@@ -31,6 +31,7 @@ from evalc.check.tree import (
     all_of,
 )
 from evalc.compiler.examine import examine
+from evalc.ecma import to_string
 from evalc.extras.importers.imported import NO_COUNTERPART
 from evalc.extras.importers.promptfoo_code import Code, with_values
 from evalc.extras.importers.promptfoo_schemas import as_read
@@ -106,7 +107,7 @@ class _Assertion(NamedTuple):
     def text(self, value: object) -> str:
         """A value as the text that promptfoo compares with, its variables as those of a template."""
         _require(is_number(value) or isinstance(value, str), "the value is not a text")
-        text = value if isinstance(value, str) else json.dumps(value)
+        text = value if isinstance(value, str) else to_string(value)
         template = template_of(text, self.values)
         mappings = [name for name in variables_of(template) if isinstance(self.values[name], dict | list)]
         _require(not mappings, f"the variable `{next(iter(mappings), '')}` is no text")

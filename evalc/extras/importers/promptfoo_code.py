@@ -22,7 +22,7 @@ from evalc.checks import SCRIPTS
 from evalc.compiler.custom import declared_in
 from evalc.diagnostics import Diagnostics
 from evalc.dsl.sources import unsaved
-from evalc.ecma import scripts
+from evalc.ecma import scripts, to_string
 from evalc.ecma.scripts import ScriptError, functions_of
 from evalc.extras.importers.imported import SideFile, name_of
 from evalc.extras.importers.promptfoo_source import FILE, Configuration, plain
@@ -61,6 +61,9 @@ _OF_TEXTS: Final = frozenset(
 _MAY_BE_A_TEXT: Final = re.compile(r"typeof\s*\(?\s*output\b|JSON\s*\.\s*parse\s*\(\s*output\b")
 _AN_OBJECT: Final = re.compile(r"""\boutput(?:\[["']|\.get\()""")
 _NOT_IN_PYTHON: Final = re.compile(rf"""\bcontext(?:\[|\.get\()\s*["']({"|".join(scripts.KEYS)})["']""")
+_PROMPT: Final = re.compile(
+    r"""\bcontext\b(?:\??\.|\[["']|\.get\(["'])prompt\b|\{[^{}]*\bprompt\b[^{}]*\}\s*(?:\)\s*=>|=\s*context)"""
+)
 _COMMENT: Final = re.compile(r"^\s*(?://|#|/\*)\s*(?P<text>.*?)\s*(?:\*/)?\s*$", re.MULTILINE)
 _TAG: Final = re.compile(r"\{[{%#]")
 _INDENTED: Final = re.compile(r"^(?!\s*$)\s+", re.MULTILINE)
@@ -160,9 +163,14 @@ def _is_scalar(operand: object) -> bool:
 
 @final
 class Code:
-    """The code of a configuration's assertions, in files beside the suite that the configuration of evalc names."""
+    """The code of a configuration's assertions, in files beside the suite that the configuration of evalc names.
+
+    Attributes:
+        sends_messages: whether prompts are conversations, which promptfoo gives to code as JSON.
+    """
 
     def __init__(self, given: Configuration, suite: str) -> None:
+        self.sends_messages = False
         self._given = given
         self._suite = suite
         self._prefix = re.sub(r"\W|^(?=\d)", "_", suite, flags=re.ASCII)
@@ -176,15 +184,12 @@ class Code:
         Raises:
             Unmappable: the code needs what no check is given.
         """
-        type_, code, threshold = str(fields.get("type")), fields.get("value"), fields.get("threshold")
-        language, config = type_.removeprefix("not-"), fields.get("config")
+        type_, code = str(fields.get("type")), fields.get("value")
+        language = type_.removeprefix("not-")
         if not isinstance(code, str):
             raise Unmappable("the value is not a text")
-        if not (threshold is None or is_number(threshold)):
-            raise Unmappable("its threshold is not a number")
-        if not (config is None or isinstance(config, dict)) or has_template(str(config or "")):
-            raise Unmappable("its `config` is not a mapping of plain values")
-        options: dict[str, Any] = config or {}
+        self._refuse_prompts(code)
+        threshold, options = _threshold_and_config(fields)
         above = Bounds(above=0) if threshold is None else Bounds(min=threshold)
         if code.startswith(FILE):
             path, _, function = code.removeprefix(FILE).partition(":")
@@ -209,15 +214,16 @@ class Code:
         Raises:
             Unmappable: the code needs what no check is given, or there is no JavaScript that asks this.
         """
-        value, threshold, options = fields.get("value"), fields.get("threshold"), fields.get("config") or {}
+        value, (threshold, options) = fields.get("value"), _threshold_and_config(fields)
         if name == "javascript" and isinstance(value, str) and not value.startswith(FILE):
+            self._refuse_prompts(value)
             asked = with_values(value, values).rstrip()
             body = asked if "\n" in asked else body_of_function(asked)
         elif name in _ASKED_OF_TEXT:
             of = value if isinstance(value, list) else [] if value is None else [value]
-            texts = [with_values(each, values) if isinstance(each, str) else json.dumps(each) for each in of]
-            if not all(isinstance(each, str | int | float) for each in of) and name != "is-json":
+            if not all(isinstance(each, str) or is_number(each) for each in of) and name != "is-json":
                 raise Unmappable("the value is not a text")
+            texts = [with_values(each, values) if isinstance(each, str) else to_string(each) for each in of]
             if "" in texts or not (texts or name == "is-json"):
                 raise Unmappable("the value is empty")
             if texts and name == "is-json":
@@ -232,10 +238,9 @@ class Code:
         else:
             raise Unmappable("it is asked of the whole response, and not of what a `transform` makes of it")
         made = []
-        for number, transform in enumerate(transforms):
-            if transform.startswith(FILE):
+        for number, code in enumerate(transforms):
+            if code.startswith(FILE):
                 raise Unmappable("its `transform` is code in a file")
-            code = with_values(transform, {}) if _TAG.search(transform) else transform
             _refuse_javascript(code, is_text=number == 0)
             if re.search(r"\bcontext\.(?!vars\b)|\b(?:async|await|Promise)\b", code):
                 raise Unmappable("its `transform` uses more than the output and the variables")
@@ -284,8 +289,13 @@ class Code:
             comment = _COMMENT.match(code)
             said = comment["text"] if comment and not called else called or f"{language}_"
             number = len(functions) + 1 if said.endswith("_") else ""
-            functions[text] = self._named(name_of(f"{said}{number}", longest=_LONGEST_NAME))
+            name = name_of(f"{said}{number}", longest=_LONGEST_NAME)
+            functions[text] = self._named(name or f"{language}_{len(functions) + 1}")
         return functions[text]
+
+    def _refuse_prompts(self, code: str) -> None:
+        if self.sends_messages and _PROMPT.search(code):
+            raise Unmappable("it uses `prompt` of the context, which is a conversation there")
 
     def _named(self, said: str) -> str:
         """A name that no other check has."""
@@ -299,6 +309,7 @@ class Code:
     def _exported(self, path: str, function: str) -> str:
         """The check of a file of JavaScript that promptfoo would call."""
         source = self._given.read(path, (*SCRIPTS, *_TYPED))
+        self._refuse_prompts(source.text)
         typed = self._without_types(path, source) if path.endswith(_TYPED) else None
         file = Path(source.name) if typed is None else self._given.in_folder(typed.path)
         text = source.text if typed is None else typed.text
@@ -335,8 +346,9 @@ class Code:
     def _of_python(self, path: str, function: str, threshold: Any) -> str:
         """The name of the check that calls a function of a file in Python."""
         source = self._given.read(path, (".py",))
+        self._refuse_prompts(source.text)
         _refuse_python(source.text)
-        if not re.search(rf"^(?:async )?def {re.escape(function)}\b", source.text, re.MULTILINE):
+        if not re.search(rf"^def {re.escape(function)}\b", source.text, re.MULTILINE):
             raise Unmappable(f"`{path}` has no function `{function}`")
         call = f'\n{_NAME}_said = function_of("{self._given.relative(path)}", "{function}")\n'
         text = call + _python_check(threshold)
@@ -400,6 +412,15 @@ def _refuse_python(code: str) -> None:
         raise Unmappable(f"it uses `{lacking[1]}` of the context, which no check is given")
     if _AN_OBJECT.search(code) and "isinstance(output" not in code:
         raise Unmappable(f"`{_short(code)}` takes the output for an object, and a response is a text")
+
+
+def _threshold_and_config(fields: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    threshold, config = fields.get("threshold"), fields.get("config")
+    if not (threshold is None or is_number(threshold)):
+        raise Unmappable("its threshold is not a number")
+    if not (config is None or isinstance(config, dict)) or has_template(str(config or "")):
+        raise Unmappable("its `config` is not a mapping of plain values")
+    return threshold, config or {}
 
 
 def _short(code: str) -> str:

@@ -45,6 +45,7 @@ CALLED = '"(() => { const d = JSON.parse(output); return d.ok === true; })()"'
 MAPPED = [
     ("{type: contains, value: x}", ['- contains "x"']),
     ("{type: contains, value: 0}", ['- contains "0"']),
+    ("{type: contains, value: 5.0}", ['- contains "5"']),
     ("{type: contains, value: 'Hi {{ name }}'}", ['- contains "Hi {{name}}"']),
     ("{type: not-contains, value: x}", ['- not contains "x"']),
     ("{type: icontains, value: 'a: b'}", ["- 'contains \"a: b\" ignoring case'"]),
@@ -152,7 +153,7 @@ def test_mapped_assertions_compile(assertion: str, lines: list[str]) -> None:
         ("{type: javascript, value: 'output === ``', config: [1]}", "its `config` is not a mapping"),
         ("{type: javascript, value: \"output.includes('{{ name | upper }}')\"}", "more than a plain variable"),
         ("{type: javascript, value: file://check.js}", "there is no file"),
-        ("{type: javascript, value: file://check.ts}", "neither JavaScript (.js, .cjs, .mjs) nor Python"),
+        ("{type: javascript, value: file://check.rb}", "neither JavaScript"),
         ("{type: python, value: file://check.py}", "there is no file"),
         ("{type: python, value: 'len(output'}", "is not Python"),
         ("{type: python, value: \"output['n'] == 3\"}", "takes the output for an object"),

@@ -237,6 +237,20 @@ def test_files_that_cannot_be_called(folder: Path, text: str, why: str) -> None:
     assert why in problem
 
 
+@pytest.mark.parametrize(
+    "code", ["context.prompt.length > 3", "(({ prompt }) => prompt.length > 3)(context)", "context['prompt'] !== ''"]
+)
+def test_code_that_uses_a_conversation_is_named(folder: Path, code: str) -> None:
+    chat = [{"role": "system", "content": "Be kind"}, {"role": "user", "content": "{{at}}"}]
+    assertion = {"type": "javascript", "value": code}
+    tests = [{"vars": {"at": "1"}, "assert": [assertion, {"type": "equals", "value": "x"}]}]
+    problems = Diagnostics()
+    given = {"prompts": [json.dumps(chat)], "tests": tests}
+    assert import_promptfoo(Source(str(folder / "support.yaml"), json.dumps(given)), folder, problems) is not None
+    (problem,) = problems
+    assert "it uses `prompt` of the context, which is a conversation there" in problem.finding.message()
+
+
 def test_two_files_with_checks_of_one_name(folder: Path) -> None:
     for name in ("a", "b"):
         (folder / name).mkdir()
