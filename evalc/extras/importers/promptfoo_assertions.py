@@ -177,6 +177,8 @@ def _check_of(asked: _Assertion) -> Check:
         _require(isinstance(transform, str), "its `transform` is not code")
         asked = asked._replace(transforms=(*asked.transforms, transform))
     is_asked_of_output = name != "assert-set" and name not in _OF_THE_RUN
+    if name in _UNKNOWN:
+        asked.differences.append("promptfoo has no such type, and ends the test in an error")
     check = _transformed(asked, name) if asked.transforms and is_asked_of_output else _CHECKS[name](asked)
     if name == type_:
         return check
@@ -463,6 +465,8 @@ _OF_THE_RUN: Final = frozenset(
      "trajectory:tool-used"}
 )  # fmt: skip
 """The types that ask nothing of the output."""
+_UNKNOWN: Final = frozenset({"empty", "max-length", "min-length"})
+"""Types that people write though promptfoo has none of them."""
 _CHECKS: Final[Mapping[str, Callable[[_Assertion], Check]]] = {
     "contains": lambda asked: Test("contains", asked.text(asked.value)),
     "icontains": lambda asked: Test("contains", asked.text(asked.value), True),

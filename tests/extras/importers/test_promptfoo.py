@@ -64,9 +64,6 @@ MAPPED = [
     ("{type: not-regex, value: '\\d+'}", ["- not matches /\\d+/"]),
     ("{type: is-json}", ["- json"]),
     ("{type: not-is-json}", ["- not json"]),
-    ("{type: min-length, value: 4}", ["- length >= 4 chars"]),
-    ("{type: max-length, value: 400}", ["- length <= 400 chars"]),
-    ("{type: not-empty}", ["- non-empty"]),
     ("{type: javascript, value: output.length < 300}", ["- length < 300 chars"]),
     ("{type: javascript, value: 'output.length < 300 ? 1 : 0'}", ["- length < 300 chars"]),
     ("{type: javascript, value: '(output.includes(`a`)) ? true : false'}", ['- contains "a"']),
@@ -229,6 +226,9 @@ def test_unmapped_parts_are_named_at_their_places_and_in_the_suite(assertion: st
         ("{type: conversation-relevance}", ['- judge "The response answers what was asked." >= 0.5/1']),
         ("{type: answer-relevance, threshold: 0.8}", ['- judge "The response answers what was asked." >= 0.8/1']),
         ("{type: is-valid-openai-tools-call}", ["- tool count >= 1"]),
+        ("{type: min-length, value: 4}", ["- length >= 4 chars"]),
+        ("{type: max-length, value: 400}", ["- length <= 400 chars"]),
+        ("{type: not-empty}", ["- non-empty"]),
     ],
 )
 def test_assertions_that_come_over_with_a_difference(assertion: str, lines: list[str]) -> None:
@@ -522,7 +522,7 @@ def test_references_within_the_configuration() -> None:
         tests:
           - assert: [{$ref: '#/assertionTemplates/short'}, {$ref: '#/assertionTemplates/short', type: min-length}]
         """)
-    assert not problems
+    assert {problem.code for problem in problems} == {"EV655"}
     assert suite is not None
     assert "- length == 9 chars\n" in suite.text
 
