@@ -39,7 +39,7 @@ from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configurat
 from evalc.extras.importers.promptfoo_templates import Unmappable, filled, template_of
 from evalc.extras.importers.promptfoo_tests import PromptfooTest, Tests
 from evalc.grammar.write_check import AS_TEMPLATES
-from evalc.model.json import is_number
+from evalc.model.json import is_number, to_json
 from evalc.model.suite import slug
 
 _TEXTS: Final = (".txt", ".md", ".csv", ".diff", ".html", ".patch", ".sql", ".xml")
@@ -343,7 +343,7 @@ class _Importer:
             if len(source.text) > _LONGEST:
                 raise Unmappable(f"`{path}` has more than {_LONGEST:,} characters")
             is_yaml = path.endswith((".yaml", ".yml"))
-            return json.dumps(plain(self._given.document(source))) if is_yaml else source.text.strip()
+            return to_json(plain(self._given.document(source))).decode() if is_yaml else source.text.strip()
         except Unmappable as reason:
             raise Unmappable(f"its variable `{name}` is in a file: {reason}") from reason
 

@@ -20,6 +20,8 @@ from evalc.extras.importers.promptfoo_templates import Unmappable, template_of, 
 _PATH_TO_FILE: Final = re.compile(r"[^\s{}]+\.(?:txt|md|json|jsonl|ya?ml|csv|j2|py|js|cjs|mjs|ts|rb|sh)(?::[\w.]+)?")
 _CODE: Final = re.compile(r".*\.(?:py|[cm]?[jt]s|rb|sh)(?::[\w.]+)?")
 _SEPARATOR: Final = re.compile(r"^[^\S\n]*---[^\S\n]*$", re.MULTILINE)
+_ROLES: Final = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+"""The roles of messages; a `developer` is what OpenAI calls the system."""
 _ELSEWHERE: Final = ("exec:", "langfuse://", "portkey://", "helicone://", "http://", "https://")
 
 
@@ -97,7 +99,7 @@ def _of_file(configuration: Configuration, path: str) -> Iterator[tuple[str, Pro
             yield name, conversation
         elif len(parts := _SEPARATOR.split(source.text)) > 1 and path.endswith(".txt"):
             yield from ((name, _prompt_of(part.strip())) for part in parts if part.strip())
-        elif re.search(r"\{\{\s*'", source.text):
+        elif re.search(r"\{\{\s*'", source.text) or _json_of(source.text) is not None:
             yield name, _prompt_of(source.text.strip())  # it is no template of evalc's
         else:
             yield name, Prompt(file=configuration.relative(path), variables=variables_of(source.text))
@@ -106,11 +108,19 @@ def _of_file(configuration: Configuration, path: str) -> Iterator[tuple[str, Pro
 
 
 def _prompt_of(text: str) -> Prompt:
-    data: object = None
-    if text.lstrip().startswith("["):
+    data = _json_of(text)
+    conversation = _conversation(data)
+    if conversation is None and data is not None and variables_of(text):
+        raise Unmappable("promptfoo fills it as data; only messages are, each a `role` and a text as `content`")
+    return conversation or Prompt(text=template_of(text), variables=variables_of(text))
+
+
+def _json_of(text: str) -> object:
+    """The list or object that a text is in JSON; None for any other."""
+    if text.lstrip()[:1] in ("[", "{"):
         with suppress(ValueError):
-            data = json.loads(text)
-    return _conversation(data) or Prompt(text=template_of(text), variables=variables_of(text))
+            return json.loads(text)
+    return None
 
 
 def _conversation(data: object) -> Prompt | None:
@@ -118,10 +128,13 @@ def _conversation(data: object) -> Prompt | None:
     if not isinstance(data, list) or not data:
         return None
     if not all(
-        isinstance(each, dict) and each.keys() == {"role", "content"} and isinstance(each["content"], str)
+        isinstance(each, dict)
+        and each.keys() == {"role", "content"}
+        and isinstance(each["content"], str)
+        and each["role"] in _ROLES
         for each in data
     ):
         return None
-    messages = tuple({"role": each["role"], "content": each["content"]} for each in data)
+    messages = tuple({"role": _ROLES[each["role"]], "content": each["content"]} for each in data)
     variables = dict.fromkeys(name for each in data for name in variables_of(each["content"]))
     return Prompt(messages=messages, variables=tuple(variables))

@@ -808,3 +808,21 @@ def test_bytes_that_are_not_utf8_are_read_as_promptfoo_reads_them(tmp_path: Path
         ("warning", "the byte 0x97 is not UTF-8")
     ]
     assert "x\ufffdy" in suite.text
+
+
+def test_prompts_that_are_json_are_filled_as_data(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "chat.txt").write_text(
+        '[{"role": "developer", "content": "Be {{a}}"}, {"role": "user", "content": "Hi"}]'
+    )
+    (tmp_path / "other.txt").write_text('{"text": "{{a}}"}')
+    (tmp_path / "a.yaml").write_text("b: [1, é]\n")
+    tests = "tests: [{vars: {a: file://a.yaml}, assert: [{type: is-json}]}]\n"
+    suite, problems = imported(f"prompts: [chat.txt]\n{tests}", tmp_path)
+    assert not problems
+    assert suite is not None
+    (case,) = evalc.compile(suite.write(tmp_path)).suites[0].cases()
+    messages = [(each.role, each.content) for each in case.input.messages or ()]
+    assert messages == [("system", 'Be {"b":[1,"é"]}'), ("user", "Hi")]
+    _, problems = imported(f'prompts: [other.txt, \'{{"a": "{{{{a}}}}"}}\']\n{tests}', tmp_path)
+    assert ["fills it as data" in problem.finding.message() for problem in problems] == [True, True]
