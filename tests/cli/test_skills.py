@@ -129,6 +129,13 @@ def test_no_registry_needs_the_tool_that_loads_skills(invoke: Invoke, project: P
     assert invoke("check", "tables/evals/trigger-eval.json", "--tools", "tools.json").out == "all good: 1 suite\n"
 
 
+def test_evals_need_no_import(invoke: Invoke) -> None:
+    outcome = invoke("import", "tables/evals/evals.json")
+    assert outcome.code == 2
+    assert "evals of an Agent Skill need no import" in outcome.err
+    assert "`evalc check` and `evalc run` take the file as it stands" in outcome.err
+
+
 def test_an_agent_without_a_folder_is_said_to_lack_the_files(invoke: Invoke) -> None:
     outcome = invoke("run", "tables/evals/evals.json", "--agent", "demo")
     assert "the case has files, and the agent works in no folder of its own" in outcome.out

@@ -19,7 +19,7 @@ from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import nearest, typo_of
 from evalc.dsl import nodes
 from evalc.dsl.build_case import DIFFICULTIES, STUB
-from evalc.dsl.document_kind import Kind, has_examples, kind_of_document, tool_of, tool_of_data
+from evalc.dsl.document_kind import Kind, has_examples, is_of_skills, kind_of_document, tool_of, tool_of_data
 from evalc.dsl.nodes import Mapping, Node, Scalar
 from evalc.dsl.read_json import JsonPlaces
 from evalc.dsl.read_yaml import read_yaml
@@ -76,7 +76,8 @@ def import_source(source: Source, tool: ImportFormat | None, folder: Path, probl
         case None:
             if not problems.has_errors:
                 expected = "a file of one of the tools that `evalc import --help` names"
-                problems.add(source, Span(0, 0), Finding("EV652", expected=expected))
+                is_ready = is_of_skills(read_document(source, Diagnostics()))
+                problems.add(source, Span(0, 0), Finding("EV652", expected=expected, is_ready=is_ready))
             return None
 
 
