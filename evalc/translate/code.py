@@ -153,16 +153,7 @@ def _value_of(block: Node) -> ast.expr:
         constants[_text(name)] = _read(value, constants)
     refuse_if(last.type not in ("expression_statement", "return_statement") or last.named_child_count != 1)
     refuse_if(last.type == "expression_statement" and block.type == "statement_block")
-    return _read(_condition_of(last.named_children[0]), constants)
-
-
-def _condition_of(node: Node) -> Node:
-    """The condition of `... ? 1 : 0`, which says no more than the condition; any other node itself."""
-    while node.type == "parenthesized_expression" and node.named_child_count == 1:
-        node = node.named_children[0]
-    ways = [_text(node.child_by_field_name(name)) for name in ("consequence", "alternative")]
-    condition = node.child_by_field_name("condition") if ways in (["1", "0"], ["true", "false"]) else None
-    return node if condition is None else _condition_of(condition)
+    return _read(last.named_children[0], constants)
 
 
 def _read(node: Node | None, constants: Mapping[str, ast.expr]) -> ast.expr:

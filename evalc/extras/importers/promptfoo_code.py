@@ -47,6 +47,8 @@ _READ_OTHERWISE: Final[Mapping[str, re.Pattern[str]]] = {
     "python": re.compile(r"!|\b(?:or|not|if)\b"),
 }
 """Operators that may hold where a place of the JSON is not there, or of another type than what it is compared with."""
+_OR_NOT: Final = re.compile(r"\?\s*(?:1\s*:\s*0|true\s*:\s*false)\s*;?\s*\Z")
+"""The end of a condition of which nothing else is made."""
 _SIZE: Final = re.compile(r"\.length\s*[<>]")
 _NOT_THERE: Final = frozenset(
     ("import", *scripts.NAMES, *(f".{each}" for each in scripts.METHODS), *(f"context.{each}" for each in scripts.KEYS))
@@ -144,6 +146,8 @@ def check_of_expression(type_: str, code: str) -> Check | None:
     returns = re.search(r"^\s*return\b", code, re.MULTILINE) is not None
     if returns != ("\n" in code):
         return None  # promptfoo puts `return` before a single line, and only there
+    if language == "javascript":
+        code = _OR_NOT.sub("", code)
     check, notes = check_of_script(language, code.strip(), _GIVEN[language]) or (None, frozenset())
     if check is None or not notes <= {"case", "fence"}:
         return None

@@ -66,7 +66,7 @@ MAPPED = [
     ("{type: not-is-json}", ["- not json"]),
     ("{type: javascript, value: output.length < 300}", ["- length < 300 chars"]),
     ("{type: javascript, value: 'output.length < 300 ? 1 : 0'}", ["- length < 300 chars"]),
-    ("{type: javascript, value: '(output.includes(`a`)) ? true : false'}", ['- contains "a"']),
+    ("{type: javascript, value: '(output.includes(`?`)) ? true : false'}", ['- contains "?"']),
     ("{type: not-javascript, value: output.includes('z')}", ['- not contains "z"']),
     ("{type: javascript, value: \"JSON.parse(output).open === 'yes'\"}", ["- json", '- at open equals "yes"']),
     (f"{{type: javascript, value: {ONE_LINE}}}", ["- json", '- at a equals "x"', "- at n == 5"]),
