@@ -269,7 +269,9 @@ def _exported(file: Path) -> dict[str, Callable[..., Any]]:
     except (OSError, UnicodeError, ScriptError) as error:
         raise UsageError(f"`{file}` cannot be read: {error}") from None
 
-    def check(call: Callable[..., tuple[bool | float | None, str]], answer: Answer, **config: Any) -> float | Outcome:
+    def check(
+        call: Callable[..., tuple[bool | float | None, str]], answer: Answer, /, **config: Any
+    ) -> float | Outcome:
         given = {"vars": answer.inputs, "prompt": answer.message, **({"config": config} if config else {})}
         try:
             value, reason = call(answer.text, given)

@@ -88,9 +88,10 @@ var $answer;
 """
 NAMES: Final = tuple(
     """\
-    AbortController Blob Buffer FormData Headers Intl Request Response TextDecoder TextEncoder URL URLSearchParams
-    WebAssembly __dirname __filename crypto fetch global process require setImmediate setInterval setTimeout
-    structuredClone""".split()  # noqa: SIM905 - as people read it
+    AbortController AbortSignal Blob BroadcastChannel Buffer CustomEvent Event EventTarget File FormData Headers Intl
+    MessageChannel ReadableStream Request Response TextDecoder TextEncoder TransformStream URL URLSearchParams
+    WebAssembly WebSocket WritableStream __dirname __filename clearImmediate clearInterval clearTimeout crypto fetch
+    global navigator process require setImmediate setInterval setTimeout structuredClone""".split()  # noqa: SIM905 - as people read it
 )
 """The names that Node has, and a check has not."""
 METHODS: Final = ("localeCompare", "toLocaleDateString", "toLocaleString", "toLocaleTimeString")
@@ -102,7 +103,8 @@ _EXPORT: Final = re.compile(
     r"|\{(?P<names>[^}]*)\}\s*;?)",
     re.MULTILINE,
 )
-_IMPORT: Final = re.compile(r"^import\b[^(\n]*|^export\b.*\bfrom\b.*", re.MULTILINE)
+_COMMENT: Final = re.compile(r"/\*[\s\S]*?\*/|(?<!\S)//.*")
+_IMPORT: Final = re.compile(r"^import\b[^(\n]*|^export\b.*\bfrom\b.*|(?<![\w$.])import\s*\(.*", re.MULTILINE)
 
 
 class ScriptError(Exception):
@@ -115,7 +117,7 @@ def functions_of(text: str) -> tuple[str, ...]:
     Raises:
         ScriptError: it fails, or asks for what is not there.
     """
-    if (imported := _IMPORT.search(text)) is not None:
+    if (imported := _IMPORT.search(_COMMENT.sub("", text))) is not None:
         raise ScriptError(f"`{imported[0].strip()}`: a file of checks is on its own")
     said = _asked(_as_script(text), None, None, {})
     if "threw" in said:

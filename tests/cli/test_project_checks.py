@@ -297,7 +297,7 @@ def scripts_of(project: Path, *lines: str) -> None:
 
 
 def test_functions_of_javascript_are_checks(invoke: Invoke, scripted: Path) -> None:
-    scripts_of(scripted, 'check "names-city"() > 0', "check longer(than=3)", "check share() >= 0.01")
+    scripts_of(scripted, 'check "names-city"() > 0', "check longer(than=3)", "check share(answer=1, call=2) >= 0.01")
     assert invoke("check").code == 0
     assert invoke("run").code == 0
     scripts_of(scripted, "check longer(than=300)", "not check share() > 0.99")
