@@ -138,6 +138,14 @@ def is_below(path: Path, root: Path) -> bool:
         return False
 
 
+def is_there(path: Path) -> bool:
+    """Whether something is at a path; a path that cannot exist, such as one with too long a name, has nothing."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
 def exclusion(patterns: Iterable[str]) -> GitIgnoreSpec:
     """The patterns of `exclude`; those that are invalid, such as a `!` alone, match nothing, as for git."""
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 - for start-up: only a search of folders needs it

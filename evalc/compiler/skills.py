@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
-from evalc.base.files import SKILL_FILE, project_root, skill_name
+from evalc.base.files import SKILL_FILE, is_there, project_root, skill_name
 from evalc.base.source import Source
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import typo_of
@@ -173,10 +173,10 @@ class SkillEvals:
 
     def _label(self, should: Node, skill: str) -> Node:
         """The label: whether the skill is loaded, or another that is named."""
-        if isinstance(should, Scalar) and should.style != "plain":
-            skill, expected = should.text.strip(), _TRIGGERED["true"]
-        elif isinstance(should, Scalar) and should.text in _TRIGGERED:
+        if isinstance(should, Scalar) and should.text in _TRIGGERED:
             expected = _TRIGGERED[should.text]
+        elif isinstance(should, Scalar) and should.style != "plain":
+            skill, expected = should.text.strip(), _TRIGGERED["true"]
         else:
             what, found = "`should_trigger`", described(should)
             self._report(should, Finding("EV301", what=what, expected="`true` or `false`", found=found))
@@ -209,7 +209,7 @@ class SkillEvals:
         """The path from this file: it is written from the skill's folder, from this one's or from the project's."""
         here = Path(self._source.name).parent
         tried = (self._skill.folder, here, project_root(here))
-        folder = next((each for each in tried if (each / path).exists()), None)
+        folder = next((each for each in tried if is_there(each / path)), None)
         if folder is None or Path(path).is_absolute():
             return None if folder is None else path
         return f"{self._from_here(folder)}/{path}"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 import msgspec
 
+from evalc.base.files import is_there
 from evalc.base.source import Source, Span
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.sources import read_source
@@ -251,7 +252,7 @@ class ModuleLoader:
         path = module.path.parent / link.path
         if path in self._imported:
             return self._imported[path]
-        found = next((file for file in _candidates(path) if file.is_file()), None)
+        found = next((file for file in _candidates(path) if is_there(file) and file.is_file()), None)
         if found is None:
             self._add(link.at, Finding("EV664", what="module", module=link.path))
         elif not found.resolve().is_relative_to(self._root.resolve()):

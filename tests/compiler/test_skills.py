@@ -144,6 +144,21 @@ def test_a_query_may_name_the_skill(skill: Path) -> None:
     assert case.label == Label(expected="triggered", source="skill peer-review")
 
 
+def test_a_truth_in_quotes_names_no_skill(skill: Path) -> None:
+    (case,) = cases_of(skill, [{"query": "a poem", "should_trigger": "false"}], "trigger-eval.json")
+    assert case.label == Label(expected="not triggered", source="skill table-cleaner")
+
+
+@pytest.mark.parametrize("path", ["a" * 300, "a\0b"])
+def test_files_that_no_folder_can_hold(skill: Path, path: str) -> None:
+    assert said(skill, evals({"id": 1, "prompt": "a", "files": [path], "assertions": ["b"]}))[0].endswith("EV643")
+    for key in ("skill", "files"):
+        text = json.dumps({"suite": "a", "test_cases": [{"name": "b", "message": "c", "validate": ["non-empty"]}]})
+        suite = skill / "a.eval.yaml"
+        suite.write_text(text.replace('"name"', f'"{key}": {json.dumps([path] if key == "files" else path)}, "name"'))
+        assert next(problem.code for problem in evalc.check(suite)) in ("EV600", "EV608")
+
+
 def test_files_are_found_from_the_skill_the_evals_and_the_project(skill: Path) -> None:
     (Path("shared")).mkdir()
     Path("shared/notes.txt").write_text("x")

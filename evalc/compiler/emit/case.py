@@ -10,6 +10,7 @@ from typing import Any, Final, final, get_args
 
 import msgspec
 
+from evalc.base.files import is_there
 from evalc.base.source import Source, Span
 from evalc.compiler import ir
 from evalc.compiler.emit.check import checks_of, label_of
@@ -153,7 +154,7 @@ def _named_path(emission: Emission, text: Str) -> Path | None:
     value = emission.filled(text, "the path of a file")
     problems = Diagnostics()
     path = None if value is None else named_file(tree.source, Str(text.at, value), problems)
-    if path is not None and not path.exists():
+    if path is not None and not is_there(path):
         problems.add(tree.source, text.span, Finding("EV600", path=value))
     emission.failed |= bool(len(problems))
     emission.problems.extend(problems)
