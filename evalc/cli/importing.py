@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_ONE_BY_ONE = "two of the files would be imported into one: import them one by one, with `-o FILE`"
+
 
 class From(StrEnum):
     """Whose evals a file holds."""
@@ -102,7 +104,7 @@ def import_files(
         return code
     texts = {folder / suite.file_name if is_folder else target: suite for suite in imported}
     if len(texts) < len(imported):
-        raise UsageError("two of the files would be imported into one: import them one by one, with `-o FILE`")
+        raise UsageError(_ONE_BY_ONE)
     _write_imported(texts, force=force)
     _configure(imported, folder)
     return code
@@ -214,10 +216,14 @@ def _print_imported(imported: Sequence[Imported]) -> None:
 
 
 def _write_imported(texts: dict[Path, Imported], *, force: bool) -> None:
-    written: dict[Path, str] = {}
-    for path, suite in texts.items():
-        written |= {path.parent / side.path: side.text for side in suite.side_files}
-        written[path] = suite.text
+    files = [
+        (path.parent / name, text)
+        for path, suite in texts.items()
+        for name, text in (*((side.path, side.text) for side in suite.side_files), (path.name, suite.text))
+    ]
+    written = dict(files)
+    if any(written[path] != text for path, text in files):
+        raise UsageError(_ONE_BY_ONE)
     existing = [shown_path(path) for path in written if path.exists()]
     if existing and not force:
         raise UsageError(f"`{existing[0]}` exists; overwrite it with `--force`")

@@ -53,6 +53,15 @@ def test_a_file_of_another_tool_is_named_and_run_with_from(
         assert invoke("run", name, "--from", tool, "--agent", "demo").out.count("/1 passed") == 2
 
 
+def test_no_file_is_written_twice(invoke: Invoke, project: Path) -> None:
+    for name, least in (("x-y", 9), ("x_y", 0)):
+        assertion = {"type": "python", "value": f"len(output.split('a')) > {least}"}
+        (project / f"{name}.yaml").write_text(json.dumps({"prompts": ["Hi"], "tests": [{"assert": [assertion]}]}))
+    outcome = invoke("import", "x-y.yaml", "x_y.yaml", "-o", "out/")
+    assert (outcome.code, "two of the files would be imported into one" in outcome.err) == (2, True)
+    assert not (project / "out").exists()
+
+
 @pytest.mark.usefixtures("tool_forge")
 def test_it_prints(invoke: Invoke) -> None:
     outcome = invoke("import", "get-weather.labeled.json")

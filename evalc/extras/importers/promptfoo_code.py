@@ -117,7 +117,10 @@ def outcome(function, answer, config, threshold=None):
     try:
         said = function(answer.text, context_of(answer, config))
         if isinstance(said, dict):
-            passed = said["pass" if "pass" in said else "pass_"] and (threshold is None or said["score"] >= threshold)
+            passed = said["pass" if "pass" in said else "pass_"]
+            if not isinstance(passed, bool):
+                raise TypeError("`pass` is no bool")
+            passed = passed and (threshold is None or said["score"] >= threshold)
             return evalc.Outcome(passed=passed, reason=said["reason"])
         if not isinstance(said, bool):
             said = said > 0 if threshold is None else said >= threshold
@@ -263,7 +266,7 @@ class Code:
 
     def side_files(self) -> tuple[SideFile, ...]:
         """The files that hold the code of the configuration itself."""
-        source = Path(self._given.source.name).name
+        source = re.sub(r"[^\w .()-]", "_", Path(self._given.source.name).name)
         helpers = f"\n{_HELPERS}" if any("transformed(" in each for each in self._functions["javascript"]) else ""
         heads = {"javascript": _JAVASCRIPT.format(source=source) + helpers, "python": _PYTHON.format(source=source)}
         own = (
@@ -318,10 +321,8 @@ class Code:
         file = Path(source.name) if typed is None else self._given.in_folder(typed.path)
         text = source.text if typed is None else typed.text
         _refuse_javascript(text)
-        try:
-            names = functions_of(text)
-        except ScriptError as error:
-            raise Unmappable(f"`{path}`: {error}") from error
+        if isinstance(names := _functions_of(text), ScriptError):
+            raise Unmappable(f"`{path}`: {names}")
         exported = function if function in names else "default"
         name = file.stem if exported == "default" else exported
         with unsaved({os.path.realpath(file): text}):
@@ -354,7 +355,7 @@ class Code:
         _refuse_python(source.text)
         if not re.search(rf"^def {re.escape(function)}\b", source.text, re.MULTILINE):
             raise Unmappable(f"`{path}` has no function `{function}`")
-        call = f'\n{_NAME}_said = function_of("{self._given.relative(path)}", "{function}")\n'
+        call = f'\n{_NAME}_said = function_of({json.dumps(self._given.relative(path))}, "{function}")\n'
         text = call + _python_check(threshold)
         functions = self._functions["python"]
         if text not in functions:
@@ -372,11 +373,18 @@ def _javascript_of(code: str, *, is_text: bool) -> str:
     text = (
         f"exports.{_NAME} = (output, context) => {f'({body[7:]})' if is_value else f'{{{chr(10)}{body}{chr(10)}}}'};\n"
     )
-    try:
-        functions_of(_HELPERS + text.replace(_NAME, "a"))
-    except ScriptError as error:
-        raise Unmappable(f"`{_short(code)}`: {error}") from error
+    if isinstance(names := _functions_of(_HELPERS + text.replace(_NAME, "a")), ScriptError):
+        raise Unmappable(f"`{_short(code)}`: {names}")
     return text
+
+
+@lru_cache(_REMEMBERED)
+def _functions_of(text: str) -> tuple[str, ...] | ScriptError:
+    """The names of the functions that a file exports, or why it has none: to find that may take seconds."""
+    try:
+        return functions_of(text)
+    except ScriptError as error:
+        return error
 
 
 def _python_of(code: str, threshold: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -23,6 +24,8 @@ FILE: Final = "file://"
 DATA_FILES: Final = (".yaml", ".yml", ".json")
 _MOST_FILES: Final = 100
 _DEEPEST: Final = 20
+_MOST_VALUES: Final = 100_000
+"""How many values the `$ref`s of one place may have, since each may point to others many times."""
 _NOT_PROSE: Final = re.compile(
     r"""yaml-language-server:|.*\bpromptfoo\.dev/|-\ ["'{]|-\ [\w.-]+:\S|
     (?:-\ )?(?:assert|config|defaultTest|delay|description|env|id|label|max\w+|options|prompts|providers?|temperature|
@@ -105,14 +108,20 @@ class Configuration:
     def plain(self, node: Node) -> Any:
         """A node as plain data, with what its `$ref`s point to in the configuration."""
         data = plain(node)
-        return self._resolved(data, _DEEPEST) if '"$ref"' in self.source.text or "$ref:" in self.source.text else data
+        if '"$ref"' not in self.source.text and "$ref:" not in self.source.text:
+            return data
+        try:
+            return self._resolved(data, _DEEPEST, iter(range(_MOST_VALUES)))
+        except StopIteration:
+            return data
 
     @cached_property
     def _whole(self) -> Any:
         documents = read_yaml(self.source, lambda _span, _finding: None)
         return plain(documents[0]) if documents and documents[0] is not None else None
 
-    def _resolved(self, data: Any, depth: int) -> Any:
+    def _resolved(self, data: Any, depth: int, room: Iterator[int]) -> Any:
+        next(room)
         match data:
             case {"$ref": str(pointer), **own} if pointer.startswith("#/") and depth:
                 target = self._whole
@@ -120,12 +129,12 @@ class Configuration:
                     target = (
                         target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, dict) else None
                     )
-                found = self._resolved(target, depth - 1)
+                found = self._resolved(target, depth - 1, room)
                 return found | own if isinstance(found, dict) else found
             case dict():
-                return {key: self._resolved(value, depth) for key, value in data.items()}
+                return {key: self._resolved(value, depth, room) for key, value in data.items()}
             case list():
-                return [self._resolved(value, depth) for value in data]
+                return [self._resolved(value, depth, room) for value in data]
             case _:
                 return data
 

@@ -527,6 +527,16 @@ def test_references_within_the_configuration() -> None:
     assert "- length == 9 chars\n" in suite.text
 
 
+def test_references_that_multiply_are_not_followed() -> None:
+    _, problems = imported("""\
+        prompts: [Hi]
+        many: [{$ref: '#/many'}, {$ref: '#/many'}, {$ref: '#/many'}, {$ref: '#/many'}]
+        tests:
+          - assert: [{type: contains-any, value: {$ref: '#/many'}}, {type: is-json}]
+        """)
+    assert "`contains-any`: the value is not a list of texts" in problems[1].finding.message()
+
+
 def test_lists_of_texts_make_a_test_for_each_and_other_lists_none() -> None:
     suite, _ = imported("""\
         prompts: ["{{a}} {{b}}"]

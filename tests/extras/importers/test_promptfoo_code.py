@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
@@ -14,6 +15,7 @@ import evalc
 from evalc.base.source import Source
 from evalc.checks import _checks_of as checks_by_name
 from evalc.diagnostics import Diagnostics
+from evalc.ecma import scripts
 from evalc.extras.importers.imported import Imported
 from evalc.extras.importers.promptfoo import import_promptfoo
 
@@ -249,6 +251,29 @@ def test_code_that_uses_a_conversation_is_named(folder: Path, code: str) -> None
     assert import_promptfoo(Source(str(folder / "support.yaml"), json.dumps(given)), folder, problems) is not None
     (problem,) = problems
     assert "it uses `prompt` of the context, which is a conversation there" in problem.finding.message()
+
+
+def test_no_name_of_a_file_is_code(folder: Path) -> None:
+    name = 'a"""\nraise SystemExit #.yaml'
+    (folder / '"o.py').write_text("def get_assert(output, context):\n    return 'fox' in output\n")
+    suite, _ = imported(folder, {"type": "python", "value": 'file://"o.py'}, name=name)
+    assert verdicts(folder, suite) == ["failed", "passed", "failed", "failed", "failed"]
+
+
+def test_a_pass_in_python_is_a_bool(folder: Path) -> None:
+    code = "return {'pass': 'false', 'score': 1, 'reason': ''}\n"
+    for type_ in ("python", "not-python"):
+        suite, _ = imported(folder, {"type": type_, "value": code})
+        assert {*verdicts(folder, suite)} == {"failed"}
+
+
+def test_code_that_does_not_end_is_tried_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scripts, "TIMEOUT", 0.3)
+    (folder / "own.js").write_text("while (true);\n")
+    begin = time.monotonic()
+    _, problems = imported(folder, *[{"type": "javascript", "value": "file://own.js"}] * 10, {"type": "is-json"})
+    assert "it did not end within 0.3 s" in problems[0]
+    assert time.monotonic() - begin < 5
 
 
 def test_two_files_with_checks_of_one_name(folder: Path) -> None:
