@@ -7,7 +7,6 @@ of tools are compared as they are, which promptfoo does in any case of their let
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,7 +32,7 @@ from evalc.check.tree import (
 from evalc.compiler.examine import examine
 from evalc.ecma import to_string
 from evalc.extras.importers.imported import NO_COUNTERPART
-from evalc.extras.importers.promptfoo_code import Code, with_values
+from evalc.extras.importers.promptfoo_code import Code, split, with_values
 from evalc.extras.importers.promptfoo_schemas import as_read
 from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, template_of, variables_of
 from evalc.grammar.parse import parse_check
@@ -116,12 +115,7 @@ class _Assertion(NamedTuple):
 
     def texts(self) -> tuple[str, ...]:
         """A list, or a text with commas, as promptfoo reads it."""
-        value = self.value
-        if isinstance(value, str):
-            try:
-                value = [item.strip() for item in next(csv.reader([value], skipinitialspace=True), [])]
-            except csv.Error as error:
-                raise Unmappable(f"the value is not a list of texts: {error}") from error
+        value = split(self.value)
         _require(isinstance(value, list) and value, "the value is not a list of texts")
         return tuple(map(self.text, value))
 

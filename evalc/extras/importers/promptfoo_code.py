@@ -6,6 +6,7 @@ or `{pass, score, reason}`. `evalc.ecma.scripts` runs JavaScript alike; a file o
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -227,6 +228,8 @@ class Code:
             asked = with_values(value, values).rstrip()
             body = asked if "\n" in asked else body_of_function(asked)
         elif name in _ASKED_OF_TEXT:
+            is_list = name.endswith(("-any", "-all"))
+            value = split(value) if is_list else value
             of = value if isinstance(value, list) else [] if value is None else [value]
             if not all(isinstance(each, str) or is_number(each) for each in of) and name != "is-json":
                 raise Unmappable("the value is not a text")
@@ -235,11 +238,7 @@ class Code:
                 raise Unmappable("the value is empty")
             if texts and name == "is-json":
                 raise Unmappable("a schema is asked of the whole response, and not of what a `transform` makes of it")
-            if isinstance(value, str) and name.endswith(("-any", "-all")):
-                raise Unmappable("the value is not a list of texts")
-            written = json.dumps(
-                texts if name.endswith(("-any", "-all")) else texts[0] if texts else None, ensure_ascii=False
-            )
+            written = json.dumps(texts if is_list else texts[0] if texts else None, ensure_ascii=False)
             body = f"return {_ASKED_OF_TEXT[name].replace('VALUE', written)};"
             threshold, options = None, {}
         else:
@@ -424,6 +423,20 @@ def _refuse_python(code: str) -> None:
         raise Unmappable(f"it uses `{lacking[1]}` of the context, which no check is given")
     if _AN_OBJECT.search(code) and "isinstance(output" not in code:
         raise Unmappable(f"`{_short(code)}` takes the output for an object, and a response is a text")
+
+
+def split(value: Any) -> Any:
+    """A text with commas as the list that promptfoo makes of it; any other value as it is.
+
+    Raises:
+        Unmappable: the text cannot be split.
+    """
+    if not isinstance(value, str):
+        return value
+    try:
+        return [item.strip() for item in next(csv.reader([value], skipinitialspace=True), [])]
+    except csv.Error as error:
+        raise Unmappable(f"the value is not a list of texts: {error}") from error
 
 
 def _threshold_and_config(fields: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:

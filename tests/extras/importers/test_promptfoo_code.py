@@ -107,6 +107,7 @@ STRIPS = "let text = output.trim();\nif (text.startsWith('the')) text = text.sli
         ("output.split(' ')[1]", {"type": "equals", "value": "quick"}, "-+---"),
         ("output.split(' ')[1]", {"type": "not-equals", "value": "quick"}, "--+++"),
         ("JSON.parse(output).tags", {"type": "contains-any", "value": ["z", '["a"]']}, "--+--"),
+        ("output.toUpperCase()", {"type": "contains-all", "value": 'BROWN, "FOX"'}, "-+---"),
         ("JSON.parse(output).n", {"type": "javascript", "value": "output > 2"}, "--+--"),
         ("JSON.parse(output).n", {"type": "equals", "value": 3}, "--+--"),
         ("JSON.parse(output).n;", {"type": "equals", "value": 3}, "--+--"),
