@@ -110,10 +110,7 @@ class _Importer:
         self._code.sends_messages = any(each.messages for each in prompts.values())
         reader = Tests(self._given)
         default = reader.default(values.get("defaultTest"))
-        tests = [*reader.of(self._source, values.get("tests"), default)]
-        tests += reader.of_scenarios(values.get("scenarios"), default)
-        if not tests and default.inherited and not values.keys() & {"tests", "scenarios"}:
-            tests = [*reader.of_default(default)]
+        tests = reader.all_of(values, default)
         self._for_toml += [reader.judge] if reader.judge else []
         self._naming = _naming(tests)
         made = [self._made(test, prompts, number) for number, test in enumerate(tests, 1)]

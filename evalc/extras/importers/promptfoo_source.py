@@ -72,6 +72,9 @@ class Configuration:
         path = path.removeprefix(FILE)
         if "*" not in path:
             return [path]
+        begin, _, rest = path.partition("*")
+        if ".." in Path(rest).parts or not is_below(self._beside / begin, self._root):
+            raise Unmappable(f"`{path}` lies outside of the project")
         try:
             found = sorted(islice(self._beside.glob(path), _MOST_FILES))
         except (ValueError, NotImplementedError, OSError) as error:

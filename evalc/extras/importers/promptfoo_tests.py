@@ -7,7 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, islice, product
+from itertools import accumulate, chain, islice, product
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -26,6 +26,9 @@ from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configurat
 from evalc.extras.importers.promptfoo_templates import Unmappable
 
 _MOST_COMBINATIONS: Final = 1000
+_MOST_TESTS: Final = 100_000
+_MOST_FILES: Final = 1000
+"""How many files of tests are read: each may name others, and those others again."""
 _TEST_KEYS: Final = frozenset({"description", "vars", "assert", "threshold", "metadata", "options"})
 _TABLES: Final = (".csv", ".tsv")
 _LINES: Final = (".jsonl", ".ndjson")
@@ -77,6 +80,7 @@ class Tests:
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
         self._open_files: set[str] = set()
+        self._files_read = 0
         self.judge = ""  # the line of a configuration that names the grader of all tests
 
     def default(self, node: Node | None) -> PromptfooTest:
@@ -112,9 +116,17 @@ class Tests:
                 self._fill(test, source, item)
                 yield from self._expanded(_merged(default, test))
 
-    def of_default(self, default: PromptfooTest) -> Iterator[PromptfooTest]:
-        """The tests that promptfoo makes of `defaultTest` where there are no others."""
-        yield from self._expanded(_merged(default, PromptfooTest(default.source, default.node)))
+    def all_of(self, values: Mapping[str, Node], default: PromptfooTest) -> list[PromptfooTest]:
+        """All tests; promptfoo makes one of `defaultTest` where there are no others."""
+        given = self._configuration
+        listed = self.of(given.source, values.get("tests"), default)
+        tests = [*islice(chain(listed, self.of_scenarios(values.get("scenarios"), default)), _MOST_TESTS + 1)]
+        if len(tests) > _MOST_TESTS:
+            beyond, why = tests.pop(), f"only the first {_MOST_TESTS:,} are imported"
+            given.say_in_head(beyond.node, "more tests", why, beyond.source)
+        if not tests and default.inherited and not values.keys() & {"tests", "scenarios"}:
+            tests = [*self._expanded(_merged(default, PromptfooTest(default.source, default.node)))]
+        return tests
 
     def of_scenarios(self, node: Node | None, default: PromptfooTest) -> Iterator[PromptfooTest]:
         """Each test of a scenario with each entry of its `config`, or the entries alone."""
@@ -161,6 +173,9 @@ class Tests:
                 file = self._configuration.read(path, _TABLES + _LINES + DATA_FILES)
                 if file.name in self._open_files:
                     raise Unmappable("the file names itself")
+                if self._files_read == _MOST_FILES:
+                    raise Unmappable(f"only the first {_MOST_FILES} files of tests are read")
+                self._files_read += 1
                 self._open_files.add(file.name)
                 yield from self._of_file(file, default)
                 self._open_files.remove(file.name)

@@ -16,6 +16,7 @@ import evalc
 from evalc.base.source import Source
 from evalc.diagnostics import Diagnostics, Problem
 from evalc.dsl.format import format_text
+from evalc.extras.importers import promptfoo_tests
 from evalc.extras.importers.imported import Imported
 from evalc.extras.importers.promptfoo import import_promptfoo
 from evalc.extras.importers.promptfoo_templates import Unmappable, rendered, template_of, variables_of
@@ -525,6 +526,29 @@ def test_references_within_the_configuration() -> None:
     assert {problem.code for problem in problems} == {"EV655"}
     assert suite is not None
     assert "- length == 9 chars\n" in suite.text
+
+
+def test_files_that_multiply_and_patterns_outside_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(promptfoo_tests, "_MOST_TESTS", 3)
+    (tmp_path / ".git").mkdir()
+    for number in range(30):
+        (tmp_path / f"{number}.yaml").write_text(f"[file://{number + 1}.yaml, file://{number + 1}.yaml]")
+    (tmp_path / "30.yaml").write_text("[]")
+    (tmp_path / "tests.json").write_text('[{"assert": [{"type": "is-json"}]}]')
+    suite, problems = imported(
+        """\
+        prompts: [Hi]
+        tests: [file://../*.yaml, "file://*/../../**/a.yaml", "file://0.yaml", "file://te*s.json"]
+        scenarios: [{config: [{vars: {a: [x, y]}}], tests: [{vars: {b: [x, y]}, assert: [{type: is-json}]}]}]
+        """,
+        tmp_path,
+    )
+    said = "\n".join(each.finding.message() for each in problems)
+    assert said.count("lies outside of the project") == 2
+    assert "the tests of `te*s.json`: only the first 1000 files of tests are read" in said
+    assert "more tests: only the first 3 are imported" in said
+    assert suite is not None
+    assert suite.cases == 3
 
 
 def test_references_that_multiply_are_not_followed() -> None:
