@@ -240,14 +240,18 @@ def _checks_of(files: tuple[str, ...], root: Path) -> Mapping[str, Callable[...,
     scripts = [file for file in files if file.endswith(SCRIPTS)]
     modules = [imported(file, root) for file in files if file not in scripts]
     found = [
-        each
+        (each.function.__name__, each.function)
         for module in modules
         for each in vars(module).values()
         if isinstance(each, CustomCheck) and each.__module__ == module.__name__  # not what it imports
     ]
-    return {each.function.__name__: each.function for each in found} | {
-        name: function for file in scripts for name, function in _exported(Path(file)).items()
-    }
+    for file in {os.path.realpath(each): each for each in scripts}.values():
+        found += _exported(Path(file)).items()
+    checks = dict(found)
+    for name, function in found:
+        if function is not checks[name]:  # `evalc check` sees only what a file declares plainly
+            raise UsageError(f"two files of `checks` declare a check `{name}`")
+    return checks
 
 
 SCRIPTS: Final = (".js", ".cjs", ".mjs")

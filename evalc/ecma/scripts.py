@@ -151,6 +151,8 @@ def _asked(script: str, name: str | None, output: str | None, context: dict[str,
         raise ScriptError(f"it did not end within {TIMEOUT:g} s") from None
     except EngineError as error:
         raise ScriptError(str(error)) from error
+    if not (isinstance(said, dict) and said.keys() & {"error", "threw", "names" if name is None else "value"}):
+        raise ScriptError("it changes how values are written as JSON")
     if "error" in said:
         raise ScriptError(said["error"])
     return said

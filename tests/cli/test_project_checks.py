@@ -338,6 +338,14 @@ def test_javascript_that_cannot_be_used_stops_the_run(invoke: Invoke, scripted: 
     assert (outcome.code, expected in outcome.err) == (2, True)
 
 
+def test_two_files_of_javascript_with_one_name_stop_the_run(invoke: Invoke, scripted: Path) -> None:
+    (scripted / "evals" / "more.js").write_text("Object.assign(exports, { share: () => 1 });\n")
+    configure(scripted, scripted / "evals" / "names-city.js", scripted / "evals" / "more.js")
+    scripts_of(scripted, "check share() > 0.99")
+    outcome = invoke("run")
+    assert (outcome.code, "two files of `checks` declare a check `share`" in outcome.err) == (2, True)
+
+
 def test_javascript_that_throws_fails_even_behind_not(invoke: Invoke, scripted: Path) -> None:
     (scripted / "evals" / "names-city.js").write_text("module.exports = (output) => output.a.b;\n")
     scripts_of(scripted, 'not check "names-city"() > 0')

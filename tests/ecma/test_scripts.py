@@ -42,6 +42,8 @@ def test_the_functions_that_a_file_exports(text: str, names: tuple[str, ...]) ->
         ("try { require('fs') } catch {}", "it asks for `require`"),
         ("export default (", "SyntaxError"),
         ("throw new Error('no luck');", "Error: no luck"),
+        ("Object.prototype.toJSON = () => 'error';", "it changes how values are written as JSON"),
+        ("Object.prototype.toJSON = () => ({});", "it changes how values are written as JSON"),
     ],
 )
 def test_a_file_that_cannot_be_used(text: str, why: str) -> None:
