@@ -211,7 +211,8 @@ def subjects_of(paths: Sequence[T], origin: From | None, settings: Settings) -> 
 def _print_imported(imported: Sequence[Imported]) -> None:
     for suite in imported:
         if suite.side_files:
-            raise UsageError("the suite needs files next to it (JSON Schemas): name a file or folder with `-o`")
+            beside = suite.side_files[0].path
+            raise UsageError(f"the suite needs files next to it, such as `{beside}`: name a file or folder with `-o`")
         sys.stdout.buffer.write(suite.text.encode())
 
 
