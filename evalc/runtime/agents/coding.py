@@ -19,7 +19,7 @@ from typing import Any, Final, final
 import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError
-from evalc.base.files import make_folder, read_limited, skill_name
+from evalc.base.files import is_below, make_folder, read_limited, skill_name
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentResponse, ToolCall
 from evalc.model.case import SKILL_TOOL
@@ -142,15 +142,18 @@ def fill(folder: Path, files: Mapping[str, str], root: Path, skills: Iterable[Pa
     """
     try:
         for name, path in files.items():
-            _copy(root / path, folder / name)
+            _copy(root / path, folder, name)
         for skill in skills:
-            _copy(skill, folder / below / skill_name(skill), *_NOT_COPIED)
+            _copy(skill, folder, f"{below}/{skill_name(skill)}", *_NOT_COPIED)
     except (OSError, shutil.Error) as error:
         raise AgentError(f"the folder of the attempt cannot be made: {excerpt(str(error))}") from None
 
 
-def _copy(source: Path, target: Path, *skipped: str) -> None:
-    """Copy a file, or a folder without what is skipped; links stay links."""
+def _copy(source: Path, folder: Path, name: str, *skipped: str) -> None:
+    """Copy a file, or a folder without what is skipped; links stay links, and nothing is copied through one."""
+    target = folder / name
+    if not is_below(target, folder.resolve()):
+        raise AgentError(f"`{name}` would lie outside of the folder of the attempt")
     if source.is_dir():
         shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*skipped))
     else:

@@ -231,6 +231,19 @@ def test_a_program_that_fails(called: Path, root: Path, monkeypatch: pytest.Monk
     assert str(failure(agent, request)).startswith("the folder of the attempt cannot be made: [Errno 2]")
 
 
+@pytest.mark.parametrize("name", ["../a.csv", "linked/out/a.csv"])
+def test_no_file_is_copied_out_of_the_folder_of_an_attempt(called: Path, root: Path, tmp_path: Path, name: str) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (root / "linked").mkdir()
+    (root / "linked" / "out").symlink_to(outside)
+    (root / "a.csv").write_text("a")
+    request = AgentRequest(message="Hi", files={"linked": "linked", name: "a.csv"})
+    said = failure(coding_agent("codex", root, None, 1_000_000), request)
+    assert str(said) == f"`{name}` would lie outside of the folder of the attempt"
+    assert (called.exists(), [*outside.iterdir()]) == (False, [])
+
+
 def test_a_program_that_is_not_installed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(root))
     with pytest.raises(UsageError, match=r"^Codex is not installed: there is no program `codex`$"):
