@@ -205,7 +205,10 @@ def subjects_of(paths: Sequence[T], origin: From | None, settings: Settings) -> 
                 file = temporary.path / f"{number}-{file.name}"
                 write_atomic(file, text.encode())
             checks.setdefault(file)
-    return Read(suites, beside, settings.replace(checks=(*settings.checks, *checks)), temporary)
+    # An earlier import may have named the same code in the configuration.
+    brought = {Path(check).name for _, each in made for check in each.checks}
+    configured = [file for file in settings.checks if Path(file).name not in brought]
+    return Read(suites, beside, settings.replace(checks=(*configured, *checks)), temporary)
 
 
 def _print_imported(imported: Sequence[Imported]) -> None:

@@ -224,6 +224,16 @@ def test_code_in_javascript_runs_without_an_import(invoke: Invoke, project: Path
     assert (outcome.code, "p_javascript_1 does not hold" in outcome.out) == (1, True)
 
 
+def test_code_that_the_configuration_names_is_read_once(invoke: Invoke, project: Path) -> None:
+    (project / "p.yaml").write_text(CODE)
+    assert invoke("import", "p.yaml", "-o", "new/").code == 0
+    assert invoke("run", "p.yaml", "--from", "promptfoo", "--agent", "demo").code == 0
+    (project / "ok.js").write_text("module.exports = (output) => output.length > 3;")
+    (project / "evalc.toml").write_text('checks = ["ok.js"]')
+    (project / "p.yaml").write_text(CODE.replace("output.trim().length > 3", "file://ok.js"))
+    assert invoke("run", "p.yaml", "--from", "promptfoo", "--agent", "demo").code == 0
+
+
 def test_several_files_want_a_folder(invoke: Invoke, tool_forge: Path, project: Path) -> None:
     (project / "p.yaml").write_text(PROMPTFOO)
     names = (tool_forge.name, "p.yaml")
