@@ -37,6 +37,7 @@ from evalc.dsl.document_kind import Kind, kind_of_document
 from evalc.dsl.kinds import Shape
 from evalc.dsl.nodes import Mapping as MappingNode
 from evalc.dsl.nodes import Sequence as SequenceNode
+from evalc.dsl.nodes import fields_of, items_of
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.sources import read_source
@@ -175,11 +176,11 @@ class Suite(Source):
     @cached_property
     def cases(self) -> tuple[Case, ...]:
         """Its cases. What these hold, such as `case.data["message"]`, is as in the file."""
-        read = read_yaml(self, lambda _span, _finding: None)
+        read = read_yaml(self)
         lists = (_list_of_cases(node) for node in read if isinstance(node, MappingNode | SequenceNode))
         found: list[Case] = []
         for item in next(filter(None, lists), ()):
-            data = to_plain(item, lambda _span, _finding: None)
+            data = to_plain(item)
             if isinstance(data, dict):
                 line = self.position(item.start).line
                 found.append(Case._of(data, _Call(self.name, line, line)))
@@ -245,9 +246,9 @@ def _suites_in(source: Source) -> Iterator[tuple[str, Source]]:
     starts = [0, *(found.start() for found in re.finditer(r"(?m)^---(?=\s|$)", source.text))]
     for number, (start, end) in enumerate(pairwise([*starts, len(source.text)]), 1):
         document = Source(source.name, source.text[start:end], first_line=source.position(start).line)
-        for node in read_yaml(document, lambda _span, _finding: None):
+        for node in read_yaml(document):
             if isinstance(node, MappingNode) and kind_of_document(node) not in (None, Kind.SHARED):
-                said = {key.text: value for key, value in node.pairs}
+                said = fields_of(node)
                 names = (getattr(said.get(key), "text", None) for key in ("suite", "tool", "id", "prompt_id"))
                 yield next(filter(None, names), str(number)), document
 
@@ -256,12 +257,9 @@ def _list_of_cases(node: Any) -> Sequence[Any]:
     """The cases of a document, or of eval JSON."""
     if isinstance(node, SequenceNode):
         return node.items
-    said = {key.text: value for key, value in node.pairs}
-    inner = said.get("eval", node)
-    if isinstance(inner, MappingNode):
-        said |= {key.text: value for key, value in inner.pairs}
-    cases = said.get("test_cases", said.get("cases"))
-    return cases.items if isinstance(cases, SequenceNode) else ()
+    said = fields_of(node)
+    said |= fields_of(said.get("eval"))
+    return items_of(said.get("test_cases", said.get("cases")))
 
 
 _IN_PYTHON: Final = {"validate": "checks", "test_cases": "cases", "suite": "name"}

@@ -50,7 +50,7 @@ def _parts(parts: tuple[g.Part, ...], inputs: Inputs, transform: Callable[[str],
 def _branch(part: g.If, inputs: Inputs) -> tuple[g.Part, ...]:
     """The branch that `#if` takes: the other one for null, false, 0, an empty text, list or mapping."""
     node = value_of(part.name.name, inputs)
-    is_true = node is not None and bool(plain(node))
+    is_true = node is not None and bool(to_plain(node))
     return part.then if is_true is not part.negated else part.otherwise
 
 
@@ -171,12 +171,7 @@ def text_of_input(node: Node) -> str:
     """An input as a text: a scalar as it was written, null as nothing, a list or mapping as JSON."""
     if isinstance(node, Scalar):
         return "" if node.style == "plain" and is_null(node) else node.text
-    return json.dumps(plain(node), ensure_ascii=False)
-
-
-def plain(node: Node) -> object:
-    """A node as plain data. Values that cannot be read were reported when the tree was checked."""
-    return to_plain(node, lambda _span, _finding: None)
+    return json.dumps(to_plain(node), ensure_ascii=False)
 
 
 def _items(node: Node | None) -> tuple[Node, ...]:

@@ -17,7 +17,7 @@ from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import typo_of
 from evalc.diagnostics.raised import unknown_key
 from evalc.dsl.document_kind import LISTS_OF_SKILLS
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, Stretch
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, Stretch, fields_of, items_of
 from evalc.dsl.walk import described, is_null
 from evalc.model.case import TRIGGERS
 from evalc.model.suite import slug
@@ -78,15 +78,15 @@ class SkillEvals:
 
     def as_suite(self, document: Node) -> Mapping:
         """The file as a suite."""
-        is_one = isinstance(document, Mapping) and _keys(document).keys().isdisjoint(LISTS_OF_SKILLS)
+        is_one = isinstance(document, Mapping) and fields_of(document).keys().isdisjoint(LISTS_OF_SKILLS)
         given = {} if is_one else self._known(document, _ABOUT, "a file of evals of a skill")
         named = next((given[key] for key in _ABOUT[:2] if isinstance(given.get(key), Scalar)), None)
         name = named.text if isinstance(named, Scalar) else self._skill.name
         lists = (
             [document] if isinstance(document, Sequence) else [given[key] for key in LISTS_OF_SKILLS if key in given]
         )
-        items = [item for each in lists if isinstance(each, Sequence) for item in each.items] or [document] * is_one
-        triggers = bool(items) and all("should_trigger" in _keys(item) for item in items)
+        items = [item for each in lists for item in items_of(each)] or [document] * is_one
+        triggers = bool(items) and all("should_trigger" in fields_of(item) for item in items)
         skill = self._skill.name if self._skill.has_manifest else name
         made = tuple(self._case(item, skill, number, triggers=triggers) for number, item in enumerate(items, 1))
         parts = [slug(name) or slug(self._skill.folder.resolve().name) or "skill"]
@@ -97,7 +97,7 @@ class SkillEvals:
 
     def _known(self, node: Node, known: tuple[str, ...], what: str) -> dict[str, Node]:
         """The values that say something, by their keys; other keys are reported."""
-        given = _keys(node)
+        given = fields_of(node)
         for key, _ in node.pairs if isinstance(node, Mapping) else ():
             if key.text in (*known, *_NOTES, *self._unread):
                 continue
@@ -150,7 +150,7 @@ class SkillEvals:
         for each in value.items if isinstance(value, Sequence) else (value,):
             sentence = each
             if isinstance(each, Mapping):
-                keys = _keys(each)
+                keys = fields_of(each)
                 sentence = next((keys[name] for name in _IN_ASSERTION if isinstance(keys.get(name), Scalar)), each)
             if isinstance(sentence, Scalar) and not _is_blank(sentence):
                 yield self._asked(sentence)
@@ -193,7 +193,7 @@ class SkillEvals:
             return value
         pairs = []
         for each in value.items:
-            path = _keys(each).get("path") if isinstance(each, Mapping) else each
+            path = fields_of(each).get("path") if isinstance(each, Mapping) else each
             if not isinstance(path, Scalar):
                 self._report(
                     each, Finding("EV301", what="an item of `files`", expected="a path", found=described(each))
@@ -220,10 +220,6 @@ class SkillEvals:
 
 def _is_blank(node: Node) -> bool:
     return isinstance(node, Scalar) and not node.text.strip()
-
-
-def _keys(node: Node) -> dict[str, Node]:
-    return {key.text: value for key, value in node.pairs} if isinstance(node, Mapping) else {}
 
 
 def _mapping(at: Stretch, *pairs: tuple[str, Node]) -> Mapping:

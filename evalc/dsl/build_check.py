@@ -197,7 +197,7 @@ def _json(node: Node) -> Iterator[_Piece]:
 
 def _value(node: Scalar) -> object:
     """The value of a scalar; what cannot be read is a text here."""
-    return node.text if kind_of(node) == "str" else to_plain(node, lambda _span, _finding: None)
+    return node.text if kind_of(node) == "str" else to_plain(node)
 
 
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
@@ -364,7 +364,7 @@ def _in_other_words(fields: Fields, item: Mapping) -> Finding | None:
 
     if any(_is_beside(key.text) for key, _ in item.pairs) or says_more(item):
         return None
-    written: Any = to_plain(item, lambda _span, _finding: None)
+    written: Any = to_plain(item)
     found = translated(written)
     if found is None or not quoting.is_check(found.line):
         return None

@@ -24,6 +24,10 @@ Report = Callable[[Span, Finding], None]
 """Reports a finding of a reader, and where in its source."""
 
 
+def unheard(_span: Span, _finding: Finding) -> None:
+    """A `Report` to nobody: what is wrong is reported elsewhere, or does not matter."""
+
+
 Stretch = int
 """A span in one integer, its end in the lower bits, which takes a quarter of the memory."""
 
@@ -122,6 +126,16 @@ Keep = Callable[[Node], Node]
 """Gives the form in which an item of a list is kept."""
 KeepItems = Callable[[list[str], Collection[str]], Keep | None]
 """Gives that for a list, by the keys that lead to it and those above it in the document; None: as it is read."""
+
+
+def fields_of(node: Node | None) -> dict[str, Node]:
+    """The entries of a mapping by their keys; of anything else, none."""
+    return {key.text: value for key, value in node.pairs} if isinstance(node, Mapping) else {}
+
+
+def items_of(node: Node | None) -> tuple[Node, ...]:
+    """The items of a list; of anything else, none."""
+    return node.items if isinstance(node, Sequence) else ()
 
 
 def is_cut(node: Node) -> bool:

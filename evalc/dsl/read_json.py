@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, final
 from evalc.base.json_fault import fault_of
 from evalc.base.source import Source, Span
 from evalc.diagnostics import Fault, Finding
-from evalc.dsl.nodes import Report
+from evalc.dsl.nodes import Report, unheard
 from evalc.dsl.scalars import MAX_DIGITS
 from evalc.model.json import key_of_step
 
@@ -46,7 +46,7 @@ _ESCAPE: Final = re.compile(
 _NUMBER: Final = re.compile(r"-?(?:[0-9]|NaN|Infinity)")
 
 
-def read_json(source: Source, report: Report, *, max_depth: int = MAX_DEPTH) -> object:
+def read_json(source: Source, report: Report = unheard, *, max_depth: int = MAX_DEPTH) -> object:
     """The value that a JSON text holds, or `HOLE`.
 
     A repeated key is reported and the last value kept; everything else that is wrong leaves no data.

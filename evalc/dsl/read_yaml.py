@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from evalc.base.source import Source, Span
-from evalc.dsl.nodes import KeepItems, Mapping, Node, Report, Scalar, Sequence, YamlLimits, has_forbidden
+from evalc.dsl.nodes import KeepItems, Mapping, Node, Report, Scalar, Sequence, YamlLimits, has_forbidden, unheard
 
 _LONG: Final = 50_000
 """From so many characters on it pays to try the lines of a text before its events."""
@@ -18,7 +18,7 @@ _DEFAULT_LIMITS: Final = YamlLimits()
 
 
 def read_yaml(
-    source: Source, report: Report, limits: YamlLimits = _DEFAULT_LIMITS, keep: KeepItems | None = None
+    source: Source, report: Report = unheard, limits: YamlLimits = _DEFAULT_LIMITS, keep: KeepItems | None = None
 ) -> list[Node | None]:
     """The documents of a YAML text, None for an empty one.
 
@@ -44,7 +44,7 @@ def read_yaml(
 def texts_of(source: Source, *, holding: str = "#") -> Iterator[Span]:
     """The texts that hold a `#`, or another text: in quotes, in blocks, or plain."""
     seen: set[int] = set()
-    waiting: list[Node] = [node for node in read_yaml(source, lambda _span, _finding: None) if node is not None]
+    waiting: list[Node] = [node for node in read_yaml(source) if node is not None]
     while waiting:
         node = waiting.pop()
         match node:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import Final, Literal, assert_never
+from typing import Any, Final, Literal, assert_never
 
 from evalc.diagnostics import Finding
-from evalc.dsl.nodes import Mapping, Node, Report, Scalar, Sequence
+from evalc.dsl.nodes import Mapping, Node, Report, Scalar, Sequence, unheard
 
 Kind = Literal["str", "int", "float", "bool", "null"]
 Value = str | int | float | bool | None
@@ -77,9 +77,11 @@ def value_of(scalar: Scalar, report: Report) -> Value:
             assert_never(kind)
 
 
-def to_plain(node: Node, report: Report) -> object:
-    """A tree as JSON-like data: dicts with text keys, lists, values."""
+def to_plain(node: Node | None, report: Report = unheard) -> Any:
+    """A tree as JSON-like data: dicts with text keys, lists, values; None if there is none."""
     match node:
+        case None:
+            return None
         case Scalar():
             return value_of(node, report)
         case Sequence():

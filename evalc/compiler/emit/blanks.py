@@ -8,8 +8,9 @@ from typing import Any, Final
 from evalc.check.blanks import NOTHING, REQUIRED, Given, Misfit, fitted
 from evalc.check.tree import Blank
 from evalc.compiler.emit.emission import Emission
-from evalc.compiler.fill import plain, root_of, text_of_input, value_of
+from evalc.compiler.fill import root_of, text_of_input, value_of
 from evalc.diagnostics import Finding
+from evalc.dsl.scalars import to_plain
 from evalc.ecma import find_tokens
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
@@ -61,7 +62,7 @@ def _given(emission: Emission, blank: Blank, template: g.Template, variable: g.V
     if is_misnamed or (node is None and not emission.knows_all):
         return _failed(emission)
     root = root_of(variable.name, emission.inputs) or ""
-    given = NOTHING if node is None else Given(text_of_input(node), plain(node), emission.is_cell(root))
+    given = NOTHING if node is None else Given(text_of_input(node), to_plain(node), emission.is_cell(root))
     operand = fitted(blank, given)
     if not isinstance(operand, Misfit):
         brought = find_tokens(given.text)

@@ -24,7 +24,7 @@ from evalc.compiler.shape import is_timestamp
 from evalc.diagnostics import Diagnostics, Finding, Problem
 from evalc.dsl.build_case import CaseTree, FixtureTree, StubAnswerTree, StubTree, UserTree
 from evalc.dsl.build_prompt import PromptTree
-from evalc.dsl.nodes import Mapping, Node, Report, Sequence
+from evalc.dsl.nodes import Mapping, Node, Report, items_of
 from evalc.dsl.places import node_at
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.tree import Str
@@ -108,7 +108,7 @@ def user_of(emission: Emission, tree: UserTree) -> m.SimulatedUser:
 def _report_roles_as_keys(emission: Emission, messages: Node) -> bool:
     """Whether there are items such as `user: Hello`, each of which is reported as one mistake."""
     found = False
-    for item in messages.items if isinstance(messages, Sequence) else ():
+    for item in items_of(messages):
         if isinstance(item, Mapping) and len(item.pairs) == 1 and item.pairs[0][0].text in get_args(m.Role):
             key = item.pairs[0][0]
             finding = Finding(

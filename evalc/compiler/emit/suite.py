@@ -16,7 +16,6 @@ from evalc.check.predicates import texts_of
 from evalc.compiler import ir
 from evalc.compiler.emit.case import CaseEmitter
 from evalc.compiler.emit.emission import gates_of, number_of
-from evalc.compiler.fill import plain
 from evalc.compiler.libraries import SchemaLoader
 from evalc.compiler.lower import lower, own_assertions
 from evalc.compiler.merge import MergedCase, MergedSuite
@@ -24,6 +23,7 @@ from evalc.compiler.names import Names, Variant, stem
 from evalc.compiler.rows import Row, Rows
 from evalc.diagnostics import Diagnostics, Finding, Problem
 from evalc.dsl.build_suite import CriterionTree, SuiteTree
+from evalc.dsl.scalars import to_plain
 from evalc.dsl.tree import CheckBody, CheckLeaf, Str
 from evalc.model import case as m
 from evalc.model.suite import slug
@@ -120,7 +120,7 @@ def _prompts(home: Source, names: Names) -> Iterator[ir.PromptTemplate]:
         if prompt is not None and prompt.template is not None:
             source, text = prompt.tree.source, prompt.tree.text
             where = text.at if source is home else ir.Located(source, text.span)
-            values = {name: plain(node) for name, node in defaults.items()}
+            values = {name: to_plain(node) for name, node in defaults.items()}
             yield ir.PromptTemplate(where=where, template=prompt.template, defaults=values)
 
 

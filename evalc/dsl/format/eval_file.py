@@ -33,7 +33,7 @@ def canonical(source: Source) -> str:
 
 def _edits(source: Source) -> Iterator[tuple[int, int, str]]:
     """The stretches of checks that have another line, each with it."""
-    for document in read_yaml(source, lambda _span, _finding: None):
+    for document in read_yaml(source):
         kind = kind_of_document(document)
         if kind is None or not isinstance(document, Mapping):
             continue

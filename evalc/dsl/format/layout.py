@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, final
 import msgspec
 
 from evalc.base.source import Span
-from evalc.dsl.nodes import Mapping, Node, Scalar, stretch
+from evalc.dsl.nodes import Mapping, Node, Scalar, fields_of, stretch
 from evalc.dsl.nodes import Sequence as SequenceNode
 from evalc.dsl.scalars import kind_of
 
@@ -245,7 +245,7 @@ def _test_cases(document: Node | None) -> SequenceNode | None:
     for _ in range(2):
         if not isinstance(node, Mapping):
             return None
-        values = {key.text: value for key, value in node.pairs}
+        values = fields_of(node)
         cases = values.get("test_cases")
         if isinstance(cases, SequenceNode):
             return cases

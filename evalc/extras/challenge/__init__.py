@@ -143,7 +143,7 @@ def _line_start(text: str, at: int) -> int:
 def _cases_by_place(source: Source) -> dict[tuple[int, int], nodes.Mapping]:
     """The mappings that may be cases, by the place of the name, or else of the first key."""
     found: dict[tuple[int, int], nodes.Mapping] = {}
-    for document in read_yaml(source, lambda _span, _finding: None):
+    for document in read_yaml(source):
         for mapping in _mappings(document):
             name = next((value.start for key, value in mapping.pairs if key.text == "name"), None)
             start = name if name is not None else mapping.pairs[0][0].start if mapping.pairs else None

@@ -433,7 +433,7 @@ class JsonParts(NamedTuple):
 def json_parts(text: str) -> JsonParts | None:
     """The parts of a text that is a JSON object or array; None for any other text."""
     source, parts = Source("", text), JsonParts([], [])
-    data = read_json(source, lambda _span, _finding: None, max_depth=_DEEPEST)
+    data = read_json(source, max_depth=_DEEPEST)
     if not isinstance(data, dict | list):
         return None
     _gather(parts, data, JsonPlaces(source), "", "")

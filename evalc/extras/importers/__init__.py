@@ -17,10 +17,9 @@ from evalc.compiler.lift import FREE, is_eval_json, read_document
 from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import nearest, typo_of
-from evalc.dsl import nodes
 from evalc.dsl.build_case import DIFFICULTIES, STUB
 from evalc.dsl.document_kind import Kind, has_examples, is_of_skills, kind_of_document, tool_of, tool_of_data
-from evalc.dsl.nodes import Mapping, Node, Scalar
+from evalc.dsl.nodes import Mapping, Node, Scalar, fields_of, items_of
 from evalc.dsl.read_json import JsonPlaces
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
@@ -338,7 +337,7 @@ def import_prompt_spec(source: Source, problems: Diagnostics) -> Imported | None
     if not isinstance(prompt, Mapping):
         problems.add(source, Span(0, 0), Finding("EV652", expected="a prompt file with examples"))
         return None
-    fields = {key.text: value for key, value in prompt.pairs}
+    fields = fields_of(prompt)
     prompt_id = fields["id"]
     identity = prompt_id.text if isinstance(prompt_id, Scalar) else ""
     cases = [*_cases(source, fields["examples"], problems)]
@@ -350,7 +349,7 @@ def import_prompt_spec(source: Source, problems: Diagnostics) -> Imported | None
 
 def _cases(source: Source, examples: Node, problems: Diagnostics) -> Iterator[dict[str, Any]]:
     names = CaseNames()
-    for number, example in enumerate(examples.items if isinstance(examples, nodes.Sequence) else (), 1):
+    for number, example in enumerate(items_of(examples), 1):
         if not isinstance(example, Mapping):
             problems.add(source, example.span, Finding("EV651", what=f"example {number}", why="it is not a mapping"))
             continue

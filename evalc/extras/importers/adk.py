@@ -16,10 +16,11 @@ from evalc.base.source import Source, Span
 from evalc.check.tree import Check, Test
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.document_kind import tool_of_data
-from evalc.dsl.nodes import Node
+from evalc.dsl.nodes import Node, fields_of, items_of
+from evalc.dsl.scalars import to_plain
 from evalc.dsl.sources import read_source
 from evalc.dsl.write_yaml import Noted
-from evalc.extras.importers.cases import FURTHER, Importing, call_with, data_of, entry, fields_of, items_of, tools
+from evalc.extras.importers.cases import FURTHER, Importing, call_with, entry, tools
 from evalc.extras.importers.imported import NO_COUNTERPART, Imported, as_template, documents_of
 from evalc.extras.importers.promptfoo_templates import Unmappable
 from evalc.model.json import is_number
@@ -47,7 +48,7 @@ def import_adk(source: Source, problems: Diagnostics) -> Imported | None:
     if documents is None:
         return None
     root = documents[0] if len(documents) == 1 else None
-    if root is None or tool_of_data(data_of(root)) != "adk":
+    if root is None or tool_of_data(to_plain(root)) != "adk":
         problems.add(source, Span(0, 0), Finding("EV652", expected="an eval set of ADK with `eval_cases`"))
         return None
     return _Importer(source, problems).imported(root)
@@ -75,9 +76,9 @@ class _Importer(Importing):
                 self.head.append(self.leave_out(value, f"`{key}`", NO_COUNTERPART, decides=False))
         items = items_of(top.get("eval_cases", root))
         if not top and any("query" in fields_of(each) for each in items):
-            items = [root]  # the turns of one case
-        name = str(data_of(top.get("eval_set_id", top.get("name"))) or path.name.partition(".")[0])
-        described = data_of(top.get("description")) or data_of(top.get("name"))
+            items = (root,)  # the turns of one case
+        name = str(to_plain(top.get("eval_set_id", top.get("name"))) or path.name.partition(".")[0])
+        described = to_plain(top.get("description")) or to_plain(top.get("name"))
         keys = {"description": described} if isinstance(described, str) and described not in ("", name) else {}
         named = [(_called(each), each) for each in items]
         return self.imported_cases(slug(name) or "evalset", keys, named, self._case)
@@ -86,7 +87,7 @@ class _Importer(Importing):
         """The criteria by their names, each with its `threshold` and what else it says."""
         source = read_source(config, Diagnostics().add) if config.is_file() else None
         documents = None if source is None else documents_of(source, self.problems)
-        given = _snake_data(data_of(documents[0])).get("criteria") if documents else _DEFAULT
+        given = _snake_data(to_plain(documents[0])).get("criteria") if documents else _DEFAULT
         criteria: dict[str, Mapping[str, Any]] = {}
         for name, each in given.items() if isinstance(given, dict) else ():
             criteria[name] = _snake_data(each) if isinstance(each, dict) else {"threshold": each}
@@ -110,7 +111,7 @@ class _Importer(Importing):
         ]
         states = [_snake(values.get(key)).get("state") for key in ("session_input", "initial_session")]
         for state in (*states, values.get("final_session_state")):
-            if state is not None and data_of(state):
+            if state is not None and to_plain(state):
                 why = "the state of a session is the agent's own; nearest is `inputs`, or `stubs` for its tools"
                 comments.append(self.leave_out(state, "the state of the session", why))
         rubrics = items_of(values.get("rubrics"))
@@ -131,7 +132,7 @@ class _Importer(Importing):
     def _scenario(self, scenario: Mapping[str, Node]) -> dict[str, Any]:
         """The simulated user of a scenario."""
         opens, goal, persona = (
-            data_of(scenario.get(key)) for key in ("starting_prompt", "conversation_plan", "user_persona")
+            to_plain(scenario.get(key)) for key in ("starting_prompt", "conversation_plan", "user_persona")
         )
         persona = persona.get("description") if isinstance(persona, dict) else persona
         user = {"goal": goal, "opens": opens, "persona": persona}
@@ -142,8 +143,8 @@ class _Importer(Importing):
             values = _snake(each)
             if "query" in values:
                 uses = [_snake(use) for use in items_of(values.get("expected_tool_use"))]
-                calls = [(data_of(use.get("tool_name")), data_of(use.get("tool_input"))) for use in uses]
-                says, answer = data_of(values["query"]), data_of(values.get("reference"))
+                calls = [(to_plain(use.get("tool_name")), to_plain(use.get("tool_input"))) for use in uses]
+                says, answer = to_plain(values["query"]), to_plain(values.get("reference"))
             else:
                 says, answer = _text_of(values.get("user_content")), _text_of(values.get("final_response"))
                 calls = [*_calls_of(_snake(values.get("intermediate_data")))]
@@ -206,7 +207,7 @@ class _Importer(Importing):
             self.head += [self.leave_out(each, "a rubric", why, decides=False) for each in rubrics]
             return []
         own = criterion.get("rubrics")
-        texts = [_rubric(each) for each in (*(own if isinstance(own, list) else ()), *map(data_of, rubrics))]
+        texts = [_rubric(each) for each in (*(own if isinstance(own, list) else ()), *map(to_plain, rubrics))]
         asked = [text for text in dict.fromkeys(texts) if text]
         notes: tuple[str, ...] = ()
         if len(asked) > 1 and criterion.get("threshold") != 1:
@@ -216,7 +217,7 @@ class _Importer(Importing):
 
 def _called(case: Node) -> str:
     values = _snake(case)
-    return str(data_of(values.get("eval_id", values.get("name"))) or "")
+    return str(to_plain(values.get("eval_id", values.get("name"))) or "")
 
 
 def _judge(question: str) -> Check:
@@ -253,7 +254,7 @@ def _text_of(content: Node | None) -> str:
     parts = items_of(_snake(content).get("parts"))
     if any("text" not in fields_of(part) and not _snake(part).keys() & {"thought"} for part in parts):
         raise Unmappable("a part of it is not a text")
-    return "".join(str(data_of(fields_of(part).get("text")) or "") for part in parts)
+    return "".join(str(to_plain(fields_of(part).get("text")) or "") for part in parts)
 
 
 def _calls_of(data: Mapping[str, Node]) -> Iterator[tuple[Any, Any]]:
@@ -264,4 +265,4 @@ def _calls_of(data: Mapping[str, Node]) -> Iterator[tuple[Any, Any]]:
         uses += [_snake(part)["function_call"] for part in parts if "function_call" in _snake(part)]
     for use in uses:
         values = fields_of(use)
-        yield data_of(values.get("name")), data_of(values.get("args"))
+        yield to_plain(values.get("name")), to_plain(values.get("args"))

@@ -10,9 +10,7 @@ from evalc.base.source import Source, Span
 from evalc.check.forms import together
 from evalc.check.tree import At, Call, Check, Of, Test, Tools, Which
 from evalc.diagnostics import Diagnostics, Finding
-from evalc.dsl import nodes
 from evalc.dsl.nodes import Node
-from evalc.dsl.scalars import to_plain
 from evalc.dsl.write_yaml import Noted
 from evalc.extras.importers.imported import CaseNames, Imported, as_template, entry_of, left_out, name_of, yaml_of
 from evalc.extras.importers.promptfoo_shape import taken_out
@@ -103,21 +101,6 @@ class Importing:
         name = self.names.make(text, otherwise)
         has_more = _PLAIN.fullmatch(text) is None or name_of(text, longest=len(text)) not in ("", name)
         return {"name": name, "description": as_template(text)} if has_more else {"name": name}
-
-
-def fields_of(node: Node | None) -> dict[str, Node]:
-    """The entries of a mapping by their keys; of anything else, none."""
-    return {key.text: value for key, value in node.pairs} if isinstance(node, nodes.Mapping) else {}
-
-
-def items_of(node: Node | None) -> Sequence[Node]:
-    """The items of a list; of anything else, none."""
-    return node.items if isinstance(node, nodes.Sequence) else ()
-
-
-def data_of(node: Node | None) -> Any:
-    """A value as plain data; None if it is missing."""
-    return None if node is None else to_plain(node, lambda _span, _finding: None)
 
 
 def tools(predicate: str, names: Iterable[str]) -> Check:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from pathlib import Path
 from typing import Any, Final, final
@@ -15,7 +15,8 @@ from evalc.base.source import Source, Span
 from evalc.check.tree import Check, Test, within
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl import nodes
-from evalc.dsl.nodes import Node, Scalar
+from evalc.dsl.nodes import Node, Scalar, fields_of
+from evalc.dsl.scalars import to_plain
 from evalc.dsl.write_yaml import Noted
 from evalc.extras.importers.imported import (
     NO_COUNTERPART,
@@ -35,7 +36,7 @@ from evalc.extras.importers.promptfoo_assertions import checks_of, ignored_keys
 from evalc.extras.importers.promptfoo_code import Code
 from evalc.extras.importers.promptfoo_prompts import Prompt, prompts_of
 from evalc.extras.importers.promptfoo_shape import in_rows, of_one_test, said_once, taken_out
-from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration, plain
+from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import Unmappable, filled, template_of
 from evalc.extras.importers.promptfoo_tests import PromptfooTest, Tests
 from evalc.grammar.write_check import AS_TEMPLATES
@@ -64,7 +65,7 @@ _ELSEWHERE: Final[dict[str, str]] = {
 
 def is_promptfoo(document: Node | None) -> bool:
     """Whether a document looks like a promptfoo configuration."""
-    return isinstance(document, nodes.Mapping) and any(key.text in _MARKS for key, _ in document.pairs)
+    return not fields_of(document).keys().isdisjoint(_MARKS)
 
 
 def import_promptfoo(source: Source, folder: Path, problems: Diagnostics) -> Imported | None:
@@ -98,7 +99,7 @@ class _Importer:
         self._code = Code(self._given, self._suite)
 
     def imported(self, root: nodes.Mapping) -> Imported | None:
-        values = {key.text: value for key, value in root.pairs}
+        values = fields_of(root)
         above = self._above = {key.text: self._given.comments_above(self._source, key) for key, _ in root.pairs}
         self._of_default += above.get("defaultTest", [])
         for key, value in root.pairs:
@@ -340,7 +341,7 @@ class _Importer:
             if len(source.text) > _LONGEST:
                 raise Unmappable(f"`{path}` has more than {_LONGEST:,} characters")
             is_yaml = path.endswith((".yaml", ".yml"))
-            return to_json(plain(self._given.document(source))).decode() if is_yaml else source.text.strip()
+            return to_json(to_plain(self._given.document(source))).decode() if is_yaml else source.text.strip()
         except Unmappable as reason:
             raise Unmappable(f"its variable `{name}` is in a file: {reason}") from reason
 
@@ -432,5 +433,4 @@ def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _type_of(node: Node) -> Node:
     """The `type` of an assertion, where messages about it point."""
-    pairs: Iterable[tuple[Scalar, Node]] = node.pairs if isinstance(node, nodes.Mapping) else ()
-    return next((value for key, value in pairs if key.text == "type"), node)
+    return fields_of(node).get("type", node)

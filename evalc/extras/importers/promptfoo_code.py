@@ -22,11 +22,12 @@ from evalc.check.tree import Bounds, Check, Test, all_of, within
 from evalc.checks import SCRIPTS
 from evalc.compiler.custom import declared_in
 from evalc.diagnostics import Diagnostics
+from evalc.dsl.scalars import to_plain
 from evalc.dsl.sources import unsaved
 from evalc.ecma import scripts, to_string
 from evalc.ecma.scripts import ScriptError, functions_of
 from evalc.extras.importers.imported import SideFile, name_of
-from evalc.extras.importers.promptfoo_source import FILE, Configuration, plain
+from evalc.extras.importers.promptfoo_source import FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, rendered, variables_of
 from evalc.grammar.write_check import NoLine
 from evalc.model.json import is_number
@@ -261,7 +262,7 @@ class Code:
 
     def data_of(self, path: str) -> Any:
         """The data of a file of JSON that the configuration names."""
-        return plain(self._given.document(self._given.read(path, (".json",))))
+        return to_plain(self._given.document(self._given.read(path, (".json",))))
 
     def side_files(self) -> tuple[SideFile, ...]:
         """The files that hold the code of the configuration itself."""

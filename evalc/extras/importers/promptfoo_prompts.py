@@ -12,9 +12,10 @@ from typing import Final, final
 import msgspec
 
 from evalc.dsl import nodes
-from evalc.dsl.nodes import Node, Scalar
+from evalc.dsl.nodes import Node, Scalar, fields_of
+from evalc.dsl.scalars import to_plain
 from evalc.extras.importers.imported import NO_COUNTERPART, CaseNames
-from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration, plain
+from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import Unmappable, template_of, variables_of
 
 _PATH_TO_FILE: Final = re.compile(r"[^\s{}]+\.(?:txt|md|json|jsonl|ya?ml|csv|j2|py|js|cjs|mjs|ts|rb|sh)(?::[\w.]+)?")
@@ -44,7 +45,7 @@ def prompts_of(configuration: Configuration, node: Node | None) -> dict[str, Pro
     items: list[tuple[Node, str]] = [
         (item, "") for item in (node.items if isinstance(node, nodes.Sequence) else (node,))
     ]
-    if isinstance(node, nodes.Mapping) and not any(key.text in ("raw", "id") for key, _ in node.pairs):
+    if isinstance(node, nodes.Mapping) and fields_of(node).keys().isdisjoint(("raw", "id")):
         items = [(key, value.text if isinstance(value, Scalar) else "") for key, value in node.pairs]
     for item, called in items:
         try:
@@ -62,7 +63,7 @@ def prompts_of(configuration: Configuration, node: Node | None) -> dict[str, Pro
 def _of_item(configuration: Configuration, node: Node, label: str) -> Iterator[tuple[str, Prompt]]:
     """The prompts of an entry, each with its label, which an entry may say itself."""
     if isinstance(node, nodes.Mapping):
-        fields = {key.text: value for key, value in node.pairs}
+        fields = fields_of(node)
         raw = fields.get("raw", fields.get("id"))
         if raw is None or "function" in fields:
             raise Unmappable("it is made by code")
@@ -93,7 +94,7 @@ def _of_file(configuration: Configuration, path: str) -> Iterator[tuple[str, Pro
     name = Path(path).name.partition(".")[0]
     try:
         if path.endswith(DATA_FILES):
-            conversation = _conversation(plain(configuration.document(source)))
+            conversation = _conversation(to_plain(configuration.document(source)))
             if conversation is None:
                 raise Unmappable("only messages are a prompt, each a `role` and a text as `content`")
             yield name, conversation

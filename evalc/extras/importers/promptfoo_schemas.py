@@ -7,8 +7,8 @@ from typing import Any, Final
 from evalc.base.source import Source
 from evalc.compiler.libraries import unusable
 from evalc.diagnostics import Diagnostics
+from evalc.dsl.scalars import to_plain
 from evalc.extras.importers.imported import documents_of
-from evalc.extras.importers.promptfoo_source import plain
 from evalc.extras.importers.promptfoo_templates import Unmappable, has_template
 from evalc.model.json_schema import FORMATS, schemas_within
 
@@ -37,7 +37,7 @@ def as_read(schema: Any) -> tuple[Any, bool]:
         if has_template(schema):
             raise Unmappable("there is a template inside of the schema")
         documents = documents_of(Source("schema", schema), Diagnostics()) or [None]
-        schema = None if documents[0] is None else plain(documents[0])
+        schema = to_plain(documents[0])
     if not isinstance(schema, dict):
         raise Unmappable("the schema is no mapping")
     if str(schema.get("$schema", _DRAFT_7)).rstrip("#") != _DRAFT_7.rstrip("#"):

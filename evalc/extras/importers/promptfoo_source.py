@@ -110,7 +110,7 @@ class Configuration:
 
     def plain(self, node: Node) -> Any:
         """A node as plain data, with what its `$ref`s point to in the configuration."""
-        data = plain(node)
+        data = to_plain(node)
         if '"$ref"' not in self.source.text and "$ref:" not in self.source.text:
             return data
         try:
@@ -120,8 +120,8 @@ class Configuration:
 
     @cached_property
     def _whole(self) -> Any:
-        documents = read_yaml(self.source, lambda _span, _finding: None)
-        return plain(documents[0]) if documents and documents[0] is not None else None
+        documents = read_yaml(self.source)
+        return to_plain(documents[0]) if documents else None
 
     def _resolved(self, data: Any, depth: int, room: Iterator[int]) -> Any:
         next(room)
@@ -179,8 +179,3 @@ class Configuration:
     def expect(self, source: Source, node: Node, what: str, expected: str) -> None:
         """Report what is not of the form that promptfoo expects."""
         self.problems.add(source, node.span, Finding("EV654", what=what, expected=expected))
-
-
-def plain(node: Node) -> Any:
-    """A node as plain data, whatever is wrong with it."""
-    return to_plain(node, lambda _span, _finding: None)

@@ -17,12 +17,13 @@ from msgspec.structs import replace
 from evalc.base.source import Source
 from evalc.compiler.rows import csv_reader
 from evalc.dsl import nodes
-from evalc.dsl.nodes import Node, Scalar, stretch
+from evalc.dsl.nodes import Node, Scalar, fields_of, stretch
 from evalc.dsl.read_yaml import read_yaml
+from evalc.dsl.scalars import to_plain
 from evalc.extras.importers.imported import NO_COUNTERPART
 from evalc.extras.importers.promptfoo_agents import judge_of
 from evalc.extras.importers.promptfoo_shape import Table
-from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration, plain
+from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import Unmappable
 
 _MOST_COMBINATIONS: Final = 1000
@@ -109,7 +110,7 @@ class Tests:
         for item in node.items if isinstance(node, nodes.Sequence) else (node,):
             if isinstance(item, Scalar):
                 yield from self._of_files(source, item, default)
-            elif isinstance(item, nodes.Mapping) and any(key.text == "path" for key, _ in item.pairs):
+            elif "path" in fields_of(item):
                 self._configuration.say_in_head(item, "tests", "they are made by code", source)
             else:
                 test = PromptfooTest(source, item)
@@ -132,7 +133,7 @@ class Tests:
         """Each test of a scenario with each entry of its `config`, or the entries alone."""
         given = self._configuration
         for source, item in self._items(given.source, node, "scenarios"):
-            fields = {key.text: value for key, value in item.pairs} if isinstance(item, nodes.Mapping) else {}
+            fields = fields_of(item)
             if "config" not in fields:
                 given.say_in_head(item, "a scenario", "it has no `config`", source)
                 continue
@@ -215,7 +216,7 @@ class Tests:
                 case "assert" if isinstance(value, nodes.Sequence):
                     test.assertions = [(source, item, given.plain(item)) for item in value.items]
                 case "threshold" | "metadata":
-                    setattr(test, key.text, plain(value))
+                    setattr(test, key.text, to_plain(value))
                 case "options":
                     self._read_options(test, source, value)
                 case name if name in _TEST_KEYS:
@@ -228,13 +229,13 @@ class Tests:
     def _read_variables(self, test: PromptfooTest, node: Node) -> None:
         """Read variables, or those of the files that are named in their place."""
         if isinstance(node, nodes.Mapping):
-            test.vars = {**test.vars, **{name.text: plain(each) for name, each in node.pairs}}
+            test.vars = {**test.vars, **{name.text: to_plain(each) for name, each in node.pairs}}
             return
         given = self._configuration
         try:
             for item in node.items if isinstance(node, nodes.Sequence) else (node,):
                 for path in given.matching(item.text) if isinstance(item, Scalar) else ():
-                    variables = plain(given.document(given.read(path, DATA_FILES)))
+                    variables = to_plain(given.document(given.read(path, DATA_FILES)))
                     if not isinstance(variables, dict):
                         raise Unmappable(f"`{path}` holds no variables")
                     test.vars = {**test.vars, **variables}
@@ -243,7 +244,7 @@ class Tests:
 
     def _read_options(self, test: PromptfooTest, source: Source, value: Node) -> None:
         for key, each in value.pairs if isinstance(value, nodes.Mapping) else ():
-            said = plain(each)
+            said = to_plain(each)
             if key.text in ("transform", "postprocess") and isinstance(each, Scalar):
                 test.transform = test.transform if key.text == "postprocess" and test.transform else each.text
             elif key.text in ("transform", "postprocess", "transformVars", "prefix", "suffix", "storeOutputAs"):

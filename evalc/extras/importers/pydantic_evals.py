@@ -17,19 +17,10 @@ from evalc.base.source import Source, Span
 from evalc.check.tree import At, Bounds, Check, Measure, Of, Test
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl import nodes
-from evalc.dsl.nodes import Node, Scalar
+from evalc.dsl.nodes import Node, Scalar, fields_of, items_of
+from evalc.dsl.scalars import to_plain
 from evalc.dsl.write_yaml import Noted
-from evalc.extras.importers.cases import (
-    FURTHER,
-    Importing,
-    call_with,
-    data_of,
-    entry,
-    fields_of,
-    is_value,
-    items_of,
-    tools,
-)
+from evalc.extras.importers.cases import FURTHER, Importing, call_with, entry, is_value, tools
 from evalc.extras.importers.imported import NO_COUNTERPART, Imported, as_template, documents_of
 from evalc.extras.importers.promptfoo_templates import Unmappable
 from evalc.grammar.write_check import escaped
@@ -68,21 +59,21 @@ class _Importer(Importing):
         for key, value in root.items():
             if key not in ("$schema", "name", "cases", "evaluators"):
                 why = "reports are made of every run" if key == "report_evaluators" else NO_COUNTERPART
-                if data_of(value):
+                if to_plain(value):
                     self.head.append(self.leave_out(value, f"`{key}`", why, decides=False))
         items = items_of(root["cases"])
         everywhere = [*map(_asked, items_of(root.get("evaluators")))]
         keys = self._prompt([given for each in items if (given := fields_of(each).get("inputs")) is not None])
-        suite = slug(str(data_of(root.get("name")) or "")) or slug(Path(self.source.name).stem) or "dataset"
+        suite = slug(str(to_plain(root.get("name")) or "")) or slug(Path(self.source.name).stem) or "dataset"
         case_of = partial(self._case, everywhere, has_prompt="prompt" in keys)
-        named = [(str(data_of(fields_of(each).get("name")) or ""), each) for each in items]
+        named = [(str(to_plain(fields_of(each).get("name")) or ""), each) for each in items]
         return self.imported_cases(suite, keys, named, case_of)
 
     # --- what is sent ---
 
     def _prompt(self, inputs: Sequence[Node]) -> dict[str, Any]:
         """The prompt that inputs fill, if all of them are mappings; else each case has a message."""
-        given = [*map(data_of, inputs)]
+        given = [*map(to_plain, inputs)]
         names = dict.fromkeys(name for each in given if isinstance(each, dict) for name in each)
         if not names or not all(isinstance(each, dict) for each in given) or not all(map(_NAME.fullmatch, names)):
             return {}
@@ -106,7 +97,7 @@ class _Importer(Importing):
             for key, value in values.items()
             if key not in known
         ]
-        inputs, expected = data_of(values["inputs"]), data_of(values.get("expected_output"))
+        inputs, expected = to_plain(values["inputs"]), to_plain(values.get("expected_output"))
         asked = [*everywhere, *map(_asked, items_of(values.get("evaluators")))]
         entries, behind = self._checks(asked, expected)
         is_reference = any(each.arguments.get("include_expected_output") for each in asked if each.name == "LLMJudge")
@@ -126,8 +117,8 @@ class _Importer(Importing):
             case["validate"] = Noted(entries, tuple(behind))
         else:
             comments += behind
-        if data_of(values.get("metadata")) is not None:
-            case["x-metadata"] = data_of(values["metadata"])
+        if to_plain(values.get("metadata")) is not None:
+            case["x-metadata"] = to_plain(values["metadata"])
         return case, comments
 
     def _checks(self, asked: Sequence[_Asked], expected: Any) -> tuple[list[Noted], list[str]]:
@@ -187,12 +178,12 @@ def _asked(node: Node) -> _Asked:
         return _Asked(node, node.text, {})
     fields = fields_of(node)
     if "name" in fields and fields.keys() <= {"name", "arguments"}:
-        name, value = str(data_of(fields["name"])), fields.get("arguments")
+        name, value = str(to_plain(fields["name"])), fields.get("arguments")
         given = items_of(value)
-        return _Asked(node, name, {"": data_of(given[0])} if given else data_of(value) or {})
+        return _Asked(node, name, {"": to_plain(given[0])} if given else to_plain(value) or {})
     name, value = next(iter(fields.items()), ("", node))
     is_named = isinstance(value, nodes.Mapping)
-    return _Asked(node, name, data_of(value) if is_named else {"": data_of(value)})
+    return _Asked(node, name, to_plain(value) if is_named else {"": to_plain(value)})
 
 
 def _text(value: Any) -> str:

@@ -96,7 +96,7 @@ def unfinished_at(source: Source, offset: int) -> list[Unfinished]:
 
 
 def _marked(text: str, offset: int, mark: str) -> Unfinished | None:
-    documents = read_yaml(Source("", text[:offset] + mark + text[offset:]), lambda _span, _finding: None)
+    documents = read_yaml(Source("", text[:offset] + mark + text[offset:]))
     place = _first(documents, lambda node: not isinstance(node, Scalar) or _MARK in node.text)
     return None if place is None else Unfinished(place, place.scalar.text.partition(_MARK)[0])
 

@@ -13,7 +13,7 @@ from evalc.base.files import JSON_LIMIT
 from evalc.base.source import Source, Span
 from evalc.check.predicates import SCHEMA, TOOL, Role, texts_of
 from evalc.check.tree import NO_TOOL
-from evalc.compiler.fill import plain, root_of
+from evalc.compiler.fill import root_of
 from evalc.compiler.rows import find_rows, say_nothing
 from evalc.diagnostics import Diagnostics
 from evalc.dsl.build_prompt import InputTree, PromptTree
@@ -21,6 +21,7 @@ from evalc.dsl.build_suite import CriterionTree, RuleTree, SharedTree, SuiteTree
 from evalc.dsl.nodes import stretch_of
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import JsonPlaces, read_json
+from evalc.dsl.scalars import to_plain
 from evalc.dsl.sources import read_source
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
 from evalc.ecma import find_tokens, resolve
@@ -207,7 +208,7 @@ class KnownNames:
         rows = None if case.for_each is None else find_rows(self.suite.source, case.for_each, "", Diagnostics())
         if rows is not None:
             given += [cell for row in islice(rows.read(say_nothing), _MOST_ROWS) for cell in row.cells]
-        paths = (path for each in given for path in _paths(plain(each.value), each.name.value, inner_too=True))
+        paths = (path for each in given for path in _paths(to_plain(each.value), each.name.value, inner_too=True))
         written = (path for path in islice(paths, _MOST_SEED_PATHS) if _VARIABLE.fullmatch(f"{{{{{path}}}}}"))
         return tuple(dict.fromkeys(written))
 
@@ -257,7 +258,7 @@ class KnownNames:
         if path is None:
             return None
         source = read_source(Path(path), Diagnostics().add, limit=JSON_LIMIT)
-        return None if source is None else (source, read_json(source, lambda _span, _finding: None))
+        return None if source is None else (source, read_json(source))
 
     @property
     def seed_paths(self) -> tuple[str, ...]:

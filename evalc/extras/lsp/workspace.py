@@ -29,7 +29,7 @@ from evalc.diagnostics.fixing import ends_the_file
 from evalc.dsl.build_prompt import PromptTree
 from evalc.dsl.build_suite import SharedTree, SuiteTree, build_prompt, build_shared_file, build_suite
 from evalc.dsl.document_kind import Kind, has_evals, is_meant_as_eval, kind_of_document, names_an_eval
-from evalc.dsl.nodes import Mapping, Node, Sequence, is_cut
+from evalc.dsl.nodes import Mapping, Node, Sequence, fields_of, is_cut
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.sources import read_source, unsaved
 from evalc.setup.compile import compiled, options_for, policy_of
@@ -93,7 +93,7 @@ class CaseSpans:
 
 def _starts(source: Source) -> list[int]:
     """Where the line of each case begins, and where the last case ends; nothing if they cannot be distinguished."""
-    nodes = read_yaml(source, lambda _span, _finding: None)
+    nodes = read_yaml(source)
     cases = _cases_of(nodes[0]) if len(nodes) == 1 else None
     if cases is None or len(cases.items) < _FEWEST or cases.cut or _ANCHOR.search(source.text):
         return []
@@ -109,7 +109,7 @@ def _cases_of(node: Node | None) -> Sequence | None:
     """The list of test cases of a document, which may be in its `eval:`."""
     if not isinstance(node, Mapping) or node.cut:
         return None
-    by_key = {key.text: value for key, value in node.pairs}
+    by_key = fields_of(node)
     found = by_key.get("test_cases")
     if found is None:
         return _cases_of(by_key.get("eval"))
@@ -284,7 +284,7 @@ class Outline(msgspec.Struct, frozen=True, kw_only=True):
 def outline(source: Source) -> Outline:
     """The outline of a YAML text; its mistakes are left out, and reported elsewhere."""
     ignored = Diagnostics()
-    nodes = read_yaml(source, lambda _span, _finding: None)
+    nodes = read_yaml(source)
     suites: list[SuiteTree] = []
     shared: list[SharedTree] = []
     prompts: list[PromptTree] = []

@@ -134,12 +134,8 @@ def _name(path: str) -> str:
 
 def _documents(path: str, text: str) -> Sequence[Node | None]:
     if _OF_PROMPTFOO.fullmatch(_name(path)) or _OF_PROMPTS.match(text):
-        return read_yaml(Source(path, text), lambda *_: None)
+        return read_yaml(Source(path, text))
     return ()
-
-
-def _plain(node: Node | None) -> Any:
-    return None if node is None else to_plain(node, lambda *_: None)
 
 
 # --- evals -----------------------------------------------------------------------------------------------------------
@@ -167,7 +163,7 @@ def _promptfoo(
 
 def _models(path: str, nodes: Sequence[Node | None]) -> Iterator[Agent]:
     """The models that a configuration of promptfoo names."""
-    config = _plain(nodes[0]) if _OF_PROMPTFOO.fullmatch(_name(path)) and nodes else None
+    config = to_plain(nodes[0]) if _OF_PROMPTFOO.fullmatch(_name(path)) and nodes else None
     given = (config.get("providers") or config.get("targets")) if isinstance(config, dict) else None
     for each in given if isinstance(given, list) else [given]:
         named = each.get("id") if isinstance(each, dict) else each
@@ -182,7 +178,7 @@ def _prompts(documents: Mapping[str, Sequence[Node | None]]) -> Iterator[_Ranked
         for node in nodes:
             if node is None or kind_of_document(node) is not Kind.PROMPT or has_evals(node):
                 continue
-            prompt = _plain(node)
+            prompt = to_plain(node)
             if not isinstance(prompt_id := prompt["id"], str) or not slug(prompt_id):
                 continue
             what = f"the prompt `{prompt_id}` in {path}"
@@ -208,7 +204,7 @@ def _skills(files: Mapping[str, str]) -> Iterator[_Ranked]:
     ready: dict[str, str] = {}
     for path, text in files.items():
         front = re.match(r"---\r?\n(.*?)\r?\n---", text, re.DOTALL) if _name(path) == _SKILL else None
-        skill = next(map(_plain, read_yaml(Source(path, front[1]), lambda *_: None)), None) if front else None
+        skill = next(map(to_plain, read_yaml(Source(path, front[1]))), None) if front else None
         if not isinstance(skill, dict) or not isinstance(name := skill.get("name"), str) or not slug(name):
             continue
         folder = PurePosixPath(path).parent
