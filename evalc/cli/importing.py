@@ -151,13 +151,12 @@ def imported_suites(
     """The files with the suites made of them, for a folder, or each for its own; those with errors are left out."""
     from evalc.dsl.sources import YAML_LIMIT, read_source  # noqa: PLC0415 - for start-up: `--help` imports nothing
 
-    tool = None if origin is From.AUTO else extras.importers.ImportFormat(origin.value)
     for file in dict.fromkeys(files):
         limit = JSON_LIMIT if file.lower().endswith(".json") else YAML_LIMIT
         own = Diagnostics()
         source = standard_input() if file == "-" else read_source(Path(file), own.add, limit=limit)
         beside = folder if folder is not None else Path(file).parent
-        imported = None if source is None else extras.importers.import_source(source, tool, beside, own)
+        imported = None if source is None else extras.importers.import_source(source, origin, beside, own)
         problems.extend(own)
         if imported is not None and not own.has_errors:
             yield file, imported

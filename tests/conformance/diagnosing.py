@@ -35,7 +35,7 @@ def _problems(action: str, path: str) -> Iterable[Problem]:
             return load_settings(Path.cwd()).problems
         case "import":
             problems = Diagnostics()
-            import_source(evalc.Source(path, Path(path).read_text(encoding="utf-8")), None, Path.cwd(), problems)
+            import_source(evalc.Source(path, Path(path).read_text(encoding="utf-8")), "auto", Path.cwd(), problems)
             return problems
         case _:
             return evalc.check(path)

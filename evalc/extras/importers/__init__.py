@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -43,36 +42,26 @@ from evalc.model import case as m
 from evalc.model.json import pointer_step, to_json
 from evalc.model.suite import slug
 
-__all__ = ["ImportFormat", "Imported", "import_source"]
+__all__ = ["Imported", "import_source"]
 
 
-class ImportFormat(StrEnum):
-    """The tools whose evals can be imported."""
-
-    TOOL_FORGE = "tool-forge"
-    PROMPTFOO = "promptfoo"
-    PROMPTOS = "promptos"
-    PYDANTIC_EVALS = "pydantic-evals"
-    ADK = "adk"
-
-
-def import_source(source: Source, tool: ImportFormat | None, folder: Path, problems: Diagnostics) -> Imported | None:
+def import_source(source: Source, tool: str, folder: Path, problems: Diagnostics) -> Imported | None:
     """The suite made of a text, for `folder`; None if the text has errors, which are reported.
 
-    Without a `tool`, the text itself says whose it is.
+    The `tool` is called as `evalc import --from` calls it; if it is `auto`, the text itself says whose it is.
     """
-    match tool or _tool_of(source, problems):
-        case ImportFormat.TOOL_FORGE:
+    match _tool_of(source, problems) if tool == "auto" else tool:
+        case "tool-forge":
             return import_tool_forge(source, problems)
-        case ImportFormat.PROMPTFOO:
+        case "promptfoo":
             return import_promptfoo(source, folder, problems)
-        case ImportFormat.PROMPTOS:
+        case "promptos":
             return import_prompt_spec(source, problems)
-        case ImportFormat.PYDANTIC_EVALS:
+        case "pydantic-evals":
             return import_pydantic_evals(source, problems)
-        case ImportFormat.ADK:
+        case "adk":
             return import_adk(source, problems)
-        case None:
+        case _:
             if not problems.has_errors:
                 expected = "a file of one of the tools that `evalc import --help` names"
                 is_ready = is_of_skills(read_document(source, Diagnostics()))
@@ -80,23 +69,23 @@ def import_source(source: Source, tool: ImportFormat | None, folder: Path, probl
             return None
 
 
-def _tool_of(source: Source, problems: Diagnostics) -> ImportFormat | None:
-    """Whose evals a text holds; if its errors hide that, these are reported."""
+def _tool_of(source: Source, problems: Diagnostics) -> str:
+    """Whose evals a text holds; empty if nobody's. If its errors hide that, these are reported."""
     unheard = Diagnostics()
     is_json = source.text.lstrip()[:1] in ("{", "[")
     data = read_document(source, unheard) if is_json else None
     if is_json and is_eval_json(data) and not tool_of_data(data):
-        return ImportFormat.TOOL_FORGE
+        return "tool-forge"
     own = Diagnostics()
     documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
     if tool := next(filter(None, map(tool_of, documents)), ""):
-        return ImportFormat(tool)
+        return tool
     if any(map(is_promptfoo, documents)):
-        return ImportFormat.PROMPTFOO
+        return "promptfoo"
     if any(map(is_prompt_with_examples, documents)):
-        return ImportFormat.PROMPTOS
+        return "promptos"
     problems.extend(unheard if is_json and unheard.has_errors else own)
-    return None
+    return ""
 
 
 _DIFFICULTIES: Final[dict[m.Tier, m.Difficulty]] = {"labeled": "straightforward", "regression": "regression"}
@@ -208,10 +197,7 @@ class _Importer:
 
     def _leave_out(self, case: str, pointer: str, why: str) -> str:
         self._incomplete.add(case)
-        finding = Finding("EV651", what=f"`{pointer}`", why=why)
-        span = self._places.value(case + pointer)
-        self._problems.add(self._source, span, finding)
-        return left_out(finding, self._source, span.start)
+        return left_out(self._problems, self._source, self._places.value(case + pointer), f"`{pointer}`", why)
 
     # --- the law ---
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -12,14 +11,11 @@ from evalc.check.tree import At, Call, Check, Of, Test, Tools, Which
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.nodes import Node
 from evalc.dsl.write_yaml import Noted
-from evalc.extras.importers.imported import CaseNames, Imported, as_template, entry_of, left_out, name_of, yaml_of
+from evalc.extras.importers.imported import CaseNames, Imported, entry_of, left_out, yaml_of
 from evalc.extras.importers.promptfoo_shape import taken_out
 from evalc.extras.importers.promptfoo_templates import Unmappable
 from evalc.grammar.write_check import LITERALLY
 from evalc.model.json import path_inside
-
-_PLAIN: Final = re.compile(r"[A-Za-z0-9\s_.,:;!?-]*")
-"""A text of which a name says as much."""
 
 FURTHER: Final = "there a call may have no further arguments, which no line says"
 """How an exact comparison of arguments differs from `call_with`."""
@@ -41,12 +37,8 @@ class Importing:
 
     def leave_out(self, node: Node, what: str, why: str, *, decides: bool = True) -> str:
         """Report what is not imported; the comment that says so. The case is weaker if it `decides` the verdict."""
-        finding = Finding("EV651", what=what, why=why)
-        before = len(self.problems)
-        self.problems.add(self.source, node.span, finding)
         self.is_whole &= not decides
-        # Else it was said where the first case was that it concerns.
-        return left_out(finding, self.source, node.start) if len(self.problems) > before else ""
+        return left_out(self.problems, self.source, node.span, what, why)
 
     def differs(self, node: Node, what: str, why: str, *, decides: bool = True) -> tuple[str, ...]:
         """Report, once for the file, what means only nearly the same; the comments that say so.
@@ -81,7 +73,7 @@ class Importing:
                 waiting.append(self.leave_out(node, f"the case `{called or number}`", f"{reason}"))
                 lost += 1
             else:
-                named = self._named(called, f"case {number}")
+                named = self.names.keys(called, f"case {number}")
                 cases.append(Noted({**named, **case}, (*waiting, *comments)))
                 waiting.clear()
                 weaker += not self.is_whole
@@ -95,12 +87,6 @@ class Importing:
         if text is None:
             return None
         return Imported(text=text, file_name=f"{suite}.eval.yaml", cases=len(cases), weaker=weaker, lost=lost)
-
-    def _named(self, text: str, otherwise: str) -> dict[str, str]:
-        """The keys that name a case: a name, and the text itself if that says more."""
-        name = self.names.make(text, otherwise)
-        has_more = _PLAIN.fullmatch(text) is None or name_of(text, longest=len(text)) not in ("", name)
-        return {"name": name, "description": as_template(text)} if has_more else {"name": name}
 
 
 def tools(predicate: str, names: Iterable[str]) -> Check:

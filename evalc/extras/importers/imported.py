@@ -31,6 +31,8 @@ from evalc.model import case as m
 from evalc.model.suite import dimension_of
 
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9\s_.,:;!?-]*")
+"""A description of which a name says as much."""
 _OF_A_LINE: Final = re.compile(r" on line \d+")
 _LONGEST_NAME: Final = 48
 
@@ -111,10 +113,14 @@ def as_template(text: str) -> str:
     return text.replace("{{", r"\{{")
 
 
-def left_out(finding: Finding, source: Source, offset: int) -> str:
-    """The comment that says what was left out, and where it is."""
-    line, column = source.position(offset)
-    return f"{finding.message()} ({Path(source.name).name}:{line}:{column})"
+def left_out(problems: Diagnostics, source: Source, span: Span, what: str, why: str) -> str:
+    """Report what is not imported; the comment that says so in the suite, empty if one says so already."""
+    finding = Finding("EV651", what=what, why=why)
+    before = len(problems)
+    problems.add(source, span, finding)
+    line, column = source.position(span.start)
+    # Else it was said where the first case was that it concerns.
+    return f"{finding.message()} ({Path(source.name).name}:{line}:{column})" if len(problems) > before else ""
 
 
 @final
@@ -149,6 +155,14 @@ class CaseNames:
         unique = next(each for each in numbered if each not in self._taken)
         self._taken.add(unique)
         return unique
+
+    def keys(self, description: str, otherwise: str, *, called: str = "") -> dict[str, str]:
+        """The keys that name a case: a name, made of what it is `called` without a description, which may say more."""
+        name = self.make(description or called, otherwise)
+        has_more = _PLAIN.fullmatch(description) is None or (
+            name_of(description, longest=len(description)) not in ("", name)
+        )
+        return {"name": name, "description": as_template(description)} if has_more else {"name": name}
 
 
 def name_of(text: str, *, longest: int = _LONGEST_NAME) -> str:

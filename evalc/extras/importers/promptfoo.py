@@ -24,10 +24,8 @@ from evalc.extras.importers.imported import (
     Imported,
     Schemas,
     SideFile,
-    as_template,
     documents_of,
     entry_of,
-    name_of,
     refused,
     yaml_of,
 )
@@ -48,8 +46,6 @@ _LONGEST: Final = 100_000
 _SHORT: Final = 60
 _LINE: Final = 300
 _NO_NAME: Final = re.compile(r"[{\n]|\A\[")
-_PLAIN: Final = re.compile(r"[A-Za-z0-9\s_.,:;!?-]*")
-"""A description of which a name says as much."""
 _MARKS: Final = ("prompts", "tests", "scenarios", "defaultTest")
 _READ: Final = (*_MARKS, "description", "$schema", "assertionTemplates")
 _ELSEWHERE: Final[dict[str, str]] = {
@@ -250,11 +246,8 @@ class _Importer:
             test.comments += behind
             asserts = test.assertions or test.inherited
             raise Unmappable("nothing of it is checked here" if asserts else "it asserts nothing")
-        called = test.description or str(values.get(self._naming, ""))
-        case: dict[str, Any] = {"name": self._names.make(called, f"test_{number}")}
-        says_more = _PLAIN.fullmatch(test.description) is None
-        if says_more or name_of(test.description, longest=_LONGEST) not in ("", case["name"]):
-            case["description"] = as_template(test.description)
+        called = str(values.get(self._naming, ""))
+        case: dict[str, Any] = {**self._names.keys(test.description, f"test_{number}", called=called)}
         if messages:
             case["messages"] = [{**each, "content": template_of(each["content"], values)} for each in messages]
         if values:

@@ -166,11 +166,7 @@ class Configuration:
 
     def leave_out(self, source: Source, node: Node, what: str, why: str) -> str:
         """Report what is not imported; the comment that says so in the suite, empty if one says so already."""
-        finding = Finding("EV651", what=what, why=why)
-        before = len(self.problems)
-        self.problems.add(source, node.span, finding)
-        # Else it was said where the first case was that it concerns.
-        return left_out(finding, source, node.start) if len(self.problems) > before else ""
+        return left_out(self.problems, source, node.span, what, why)
 
     def say_in_head(self, node: Node, what: str, why: str, source: Source | None = None) -> None:
         """Report what is not imported, and say so in the head of the suite."""

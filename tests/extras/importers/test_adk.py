@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import evalc
 from evalc.base.source import Source
 from evalc.diagnostics import Diagnostics
-from evalc.extras.importers import ImportFormat, import_source
+from evalc.extras.importers import import_source
 from evalc.extras.importers.imported import Imported
 from tests.extras.importers.envelopes import VALUES
 
@@ -34,7 +34,7 @@ def imported(data: object, criteria: object = None, folder: Path | None = None) 
         (folder / "test_config.json").write_text(json.dumps({"criteria": criteria}))
     problems = Diagnostics()
     source = Source(str((folder or Path("no such folder")) / "dice.evalset.json"), json.dumps(data))
-    made = import_source(source, None, Path(), problems)
+    made = import_source(source, "auto", Path(), problems)
     return made, [problem.finding.message() for problem in problems]
 
 
@@ -176,7 +176,7 @@ def test_rubrics_that_no_criterion_asks_are_reported() -> None:
 
 def test_any_other_file_is_refused() -> None:
     problems = Diagnostics()
-    assert import_source(Source("x.json", '{"a": []}'), ImportFormat.ADK, Path(), problems) is None
+    assert import_source(Source("x.json", '{"a": []}'), "adk", Path(), problems) is None
     assert [problem.code for problem in problems] == ["EV652"]
 
 

@@ -26,7 +26,7 @@ examples:
 
 def imported(text: str) -> tuple[Imported | None, list[str]]:
     problems = Diagnostics()
-    made = import_source(evalc.Source("summary.yaml", text), None, Path(), problems)
+    made = import_source(evalc.Source("summary.yaml", text), "auto", Path(), problems)
     return made, [str(problem) for problem in problems]
 
 

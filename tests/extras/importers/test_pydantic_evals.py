@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import evalc
 from evalc.base.source import Source
 from evalc.diagnostics import Diagnostics, Problem
-from evalc.extras.importers import ImportFormat, import_source
+from evalc.extras.importers import import_source
 from evalc.extras.importers.imported import Imported
 from evalc.extras.importers.pydantic_evals import EVALUATORS
 from tests.extras.importers.envelopes import VALUES
@@ -24,7 +24,7 @@ NAME = "questions.yaml"
 
 def imported(text: str) -> tuple[Imported | None, list[Problem]]:
     problems = Diagnostics()
-    return import_source(Source(NAME, dedent(text)), None, Path(), problems), list(problems)
+    return import_source(Source(NAME, dedent(text)), "auto", Path(), problems), list(problems)
 
 
 def asked(evaluator: object, **case: object) -> tuple[list[str], list[str], int]:
@@ -205,7 +205,7 @@ def test_json_is_a_dataset_too_and_not_eval_json() -> None:
 def test_any_other_file_is_refused(text: str) -> None:
     problems = Diagnostics()
     source = Source(NAME, text)
-    assert import_source(source, ImportFormat.PYDANTIC_EVALS, Path(), problems) is None
+    assert import_source(source, "pydantic-evals", Path(), problems) is None
     assert [problem.code for problem in problems] == ["EV652"]
 
 
