@@ -195,6 +195,11 @@ def counted(count: int, noun: str, plural: str = "s") -> str:
     return f"{count} {noun}{'' if count == 1 else plural}"
 
 
+def so_often(count: int) -> str:
+    """The number of times: `once`, `3 times`."""
+    return "once" if count == 1 else f"{count} times"
+
+
 def first_of(items: Sequence[T], most: int, shown: Callable[[T], str] = str, separator: str = ", ") -> str:
     """The first items as texts, and how many more there are: `a, b and 3 more`."""
     listed = separator.join(map(shown, items[:most]))

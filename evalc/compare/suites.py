@@ -234,9 +234,6 @@ def compare_suites(
     pairs = [Pair(old[identity], case) for identity, case in new.items() if identity in old]
     sound = [pair for pair in pairs if not pair.broken]
     whole = [] if any(pair.cut_short for pair in sound) else sound
-    flips = Flips()
-    for pair in pairs:
-        flips.add(pair.before.passed, pair.after.passed, error=pair.broken)
     score, criteria = compare_scores(sound, after.summary.criteria)
     return r.SuiteComparison(
         suite=key_of(after).name,
@@ -247,7 +244,7 @@ def compare_suites(
         after_run_id=after.run_id or names[1],
         before=_rate(old.values()),
         after=_rate(new.values()),
-        significance=flips.significance(),
+        significance=_significance(pairs),
         pass_share=_pass_share(whole),
         score=score,
         criteria=criteria,
@@ -264,6 +261,13 @@ def compare_suites(
         came=tuple(identity for identity in new if identity not in old),
         went=tuple(identity for identity in old if identity not in new),
     )
+
+
+def _significance(pairs: Iterable[Pair]) -> r.Significance:
+    flips = Flips()
+    for pair in pairs:
+        flips.add(pair.before.passed, pair.after.passed, error=pair.broken)
+    return flips.significance()
 
 
 def _rate(cases: Iterable[ComparedCase]) -> r.Rate:
@@ -284,10 +288,7 @@ def _slices(pairs: Sequence[Pair]) -> Iterator[r.SliceComparison]:
     some = {tag: tagged for tag, tagged in by_tag.items() if len(tagged) < len(pairs)}
     tested = sum(sum(not pair.broken for pair in tagged) >= FEWEST_CHANGES for tagged in some.values())
     for tag, tagged in some.items():
-        flips = Flips()
-        for pair in tagged:
-            flips.add(pair.before.passed, pair.after.passed, error=pair.broken)
-        found = flips.significance()
+        found = _significance(tagged)
         worse, better = found.regressed, found.newly_passed
         p_value = min(1.0, found.p_value * max(tested, 1))
         yield r.SliceComparison(

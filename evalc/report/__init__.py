@@ -117,6 +117,10 @@ class ReportedRun(msgspec.Struct, frozen=True, kw_only=True):
         """The verdicts on the gates of its suites and its own."""
         return (*(gate for result in self.results for gate in result.gates or ()), *self.gates)
 
+    def not_passed(self) -> Iterator[tuple[SuiteResult, CaseResult]]:
+        """The cases that did not pass, each with its suite."""
+        return ((suite.result, case) for suite in self.suites for case in suite.cases if not case.passed)
+
     def all_warnings(self) -> Iterator[str]:
         """The warnings of each suite with its name, then those of the run."""
         for result in self.results:

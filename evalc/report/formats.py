@@ -37,11 +37,6 @@ from evalc.report.words import (
     why_skipped,
 )
 
-
-def _not_passed(run: ReportedRun) -> Iterator[tuple[SuiteResult, CaseResult]]:
-    return ((suite.result, case) for suite in run.suites for case in suite.cases if case.status not in PASSING)
-
-
 # --- tables of cases -------------------------------------------------------------------------------------------------
 
 Cell = str | float | int | None
@@ -163,7 +158,7 @@ def sarif(run: ReportedRun) -> Iterator[bytes]:
     head, key, tail = json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [frame]}).partition('"results": [')
     yield (head + key).encode()
     separator = "\n"
-    for suite, case in _not_passed(run):
+    for suite, case in run.not_passed():
         # A result of another runner may have no reason.
         for reason in [*islice(reasons(case), _MOST_REASONS)] or [Reason(case.status, case.place or None)]:
             yield f"{separator}{json.dumps(_result(case, reason, run.name_of(suite)))}".encode()
@@ -223,7 +218,7 @@ def github(run: ReportedRun) -> Iterator[bytes]:
 
 
 def _reasons(run: ReportedRun, first: int, stop: int) -> Iterator[tuple[CaseResult, Reason]]:
-    return ((case, reason) for _, case in _not_passed(run) for reason in islice(reasons(case), first, stop))
+    return ((case, reason) for _, case in run.not_passed() for reason in islice(reasons(case), first, stop))
 
 
 def _annotated(level: Literal["error", "warning", "notice"], words: str) -> str:

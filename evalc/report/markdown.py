@@ -17,7 +17,7 @@ from msgspec import UNSET
 from evalc.base.terminal import counted, first_of, shortened, visible
 from evalc.compare.totals import significance_of_all
 from evalc.model.numbers import rounded
-from evalc.model.result import PASSING, CaseResult, Significance, SuiteComparison, SuiteResult
+from evalc.model.result import CaseResult, Significance, SuiteComparison, SuiteResult
 from evalc.model.suite import Place, key_of
 from evalc.report import ReportedRun, said_in, transcript
 from evalc.report.groups import FailureGroup, failure_groups
@@ -81,7 +81,7 @@ def markdown(run: ReportedRun, *, most_bytes: int = MOST_BYTES) -> Iterator[byte
     page = _Page(most_bytes)
     groups = failure_groups(run)
     yield from page.blocks(chain(_beginning(run), _groups(groups, run), _tables(run), _notes(run), _regressions(run)))
-    yield from page.cases("### Cases that did not pass\n\n", _not_passed(run), run)
+    yield from page.cases("### Cases that did not pass\n\n", run.not_passed(), run)
 
 
 def comment(
@@ -97,7 +97,7 @@ def comment(
     yield from page.blocks(chain(_beginning(run), _groups(groups, run), _notes(run)))
     yield from page.folded("Regressions", lambda: page.blocks(_regressions(run)))
     yield from page.folded("Suites", lambda: page.blocks(_tables(run)))
-    failed = _one_of_each(groups, _not_passed(run)) if groups else _not_passed(run)
+    failed = _one_of_each(groups, run.not_passed()) if groups else run.not_passed()
     title = "A case of each reason" if groups else "Cases that did not pass"
     yield from page.folded(title, lambda: page.cases("", failed, run))
     yield f"{ending}\n".encode() if ending else b""
@@ -168,10 +168,6 @@ class _Page:
 # --- what is in them -------------------------------------------------------------------------------------------------
 
 _Case = tuple[SuiteResult, CaseResult]
-
-
-def _not_passed(run: ReportedRun) -> Iterator[_Case]:
-    return ((suite.result, case) for suite in run.suites for case in suite.cases if case.status not in PASSING)
 
 
 def _one_of_each(groups: Sequence[FailureGroup], cases: Iterable[_Case]) -> Iterator[_Case]:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, final
 import msgspec
 
 from evalc.base.source import Source, Span
-from evalc.base.terminal import counted
+from evalc.base.terminal import counted, so_often
 from evalc.compiler import fill as f
 from evalc.compiler import ir
 from evalc.compiler.libraries import SchemaLoader
@@ -327,16 +327,12 @@ def repetitions_of(emission: Emission) -> tuple[int | None, int | None]:
     least = ceil(required.share * times - 1e-9) if required.share is not None else required.count
     reason = ""
     if required.of is not None and required.of != times:
-        reason = f"this says {required.of} runs, and the case is run {_times(times)}"
+        reason = f"this says {required.of} runs, and the case is run {so_often(times)}"
     elif least > times:
-        reason = f"this requires more passes than runs: the case is run {_times(times)}"
+        reason = f"this requires more passes than runs: the case is run {so_often(times)}"
     elif least < 1:
         reason = "this requires no passes at all"
     if reason:
         emission.problems.add(picked.source, required.span, Finding("EV313", reason=reason))
         return repeat, None
     return repeat, least
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"

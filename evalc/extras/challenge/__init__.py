@@ -12,7 +12,6 @@ from typing import Final, NamedTuple, final
 
 from msgspec.structs import replace
 
-from evalc.base.errors import UsageError
 from evalc.base.source import Source
 from evalc.compiler.compiled import Compilation
 from evalc.config import Settings
@@ -418,10 +417,7 @@ def answers_of(past: PastRun, suites: Sequence[Suite]) -> tuple[GoodAnswers, dic
     Raises:
         UsageError: the run has no answers.
     """
-    read = journal.read_journal(past.folder / journal.FILE_NAME)
-    if read is None:
-        raise UsageError(f"the run `{past.run_id}` has no answers: it ended before its journal began")
-    header, cases = read
+    header, cases = journal.read_journal(past.folder)
     sent = {
         CaseKey(suite.key, located.case.id): fingerprint_of(request_of(located.case))
         for suite in suites

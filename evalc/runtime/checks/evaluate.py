@@ -18,6 +18,7 @@ import msgspec
 
 from evalc import extras
 from evalc.base.errors import UsageError
+from evalc.base.terminal import so_often
 from evalc.check.predicates import HOLDS, Role, in_all, in_any, mapped
 from evalc.check.texts import NotJson, has, headings, parse, parse_leniently, plain
 from evalc.check.tree import All, Blank, Bounds, Call, Check, Failure, Measure, Not, Of, Result, Some, Test, Tools, Turn
@@ -50,7 +51,7 @@ from evalc.runtime.checks.custom import custom
 from evalc.runtime.checks.judged import judged
 from evalc.runtime.checks.similarity import similar
 from evalc.runtime.checks.subjects import SILENT, TOO_DEEP, Several, cannot, errors, led_to
-from evalc.runtime.checks.words import listed, quoted, shown, so_often
+from evalc.runtime.checks.words import listed, quoted, shown
 
 _MOST_SHOWN: Final = 3
 

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from evalc.base.terminal import counted, well_formed
+from evalc.base.terminal import counted, so_often, well_formed
 from evalc.check import tree as t
 from evalc.check.texts import NotJson, parse_leniently
 from evalc.check.values import CannotAsk, as_text, count, measure
@@ -26,7 +26,7 @@ from evalc.runtime.checks import (
     unknown,
     words,
 )
-from evalc.runtime.checks.words import quoted, shown, so_often
+from evalc.runtime.checks.words import quoted, shown
 
 TOO_DEEP: Final = "the response is nested too deeply to be read as JSON"
 SILENT: Final = "the agent does not say whether its tool calls succeeded"

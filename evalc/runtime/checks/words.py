@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from evalc.base.terminal import so_often
 from evalc.check.forms import record_of
 from evalc.check.predicates import set_of
 from evalc.check.tree import Bounds, Check, Test
@@ -57,11 +58,6 @@ def bracketed(names: Iterable[str]) -> str:
 def number(value: float) -> str:
     """A number without needless digits: 2000, 2.5, 0.02."""
     return f"{value:.15g}"
-
-
-def so_often(count: int) -> str:
-    """The number of times: `once`, `3 times`."""
-    return "once" if count == 1 else f"{count} times"
 
 
 # --- failures --------------------------------------------------------------------------------------------------------

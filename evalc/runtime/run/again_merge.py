@@ -16,7 +16,7 @@ from evalc.runtime.run.engine import NOBODY, Observer, RunOptions
 from evalc.runtime.run.finish import Ending, FinishedRun, finish_run
 from evalc.runtime.run.run import journaled_suites, new_journal
 from evalc.runtime.store.baseline import find_baseline
-from evalc.runtime.store.journal import FILE_NAME, Entry, Header, Journal, JournaledCases, Line, read_journal
+from evalc.runtime.store.journal import Entry, Header, Journal, JournaledCases, Line, read_journal
 from evalc.runtime.store.resume import PastRun, differences, not_compared
 from evalc.runtime.store.scope import CaseFilter, Scope, Shard
 
@@ -43,10 +43,7 @@ def read_parts(runs: Sequence[PastRun]) -> Sequence[Part]:
     """The parts, known to be of the same run."""
     parts: list[Part] = []
     for run in runs:
-        read = read_journal(run.folder / FILE_NAME)
-        if read is None:
-            raise UsageError(f"`{run.folder}` has no cases: the run ended before its journal began")
-        header, cases = read
+        header, cases = read_journal(run.folder)
         part = Part(run, header, cases, _selection_in(header, run))
         twin = next((other for other in parts if other.header.run_id == part.header.run_id), None)
         if twin is not None:

@@ -11,7 +11,6 @@ from typing import Final, final
 
 import msgspec
 
-from evalc.base.errors import UsageError
 from evalc.base.guard import exits_reported, watched
 from evalc.base.terminal import first_of
 from evalc.ecma import find_tokens
@@ -31,7 +30,6 @@ from evalc.runtime.run.gates import is_decided
 from evalc.runtime.run.run import header_of, new_journal
 from evalc.runtime.store.baseline import Baseline, PastSuite, find_baseline
 from evalc.runtime.store.journal import (
-    FILE_NAME,
     CaseRun,
     Entry,
     Header,
@@ -129,10 +127,7 @@ async def rescore_suites(
         UsageError: the run has no answers, or a new run cannot be begun.
         OSError: a result could not be written; the journal keeps the cases before.
     """
-    read = read_journal(past.folder / FILE_NAME)
-    if read is None:
-        raise UsageError(f"the run `{past.run_id}` has no answers: it ended before its journal began")
-    header, cases = read
+    header, cases = read_journal(past.folder)
     known = KnownSuites((suite.key, suite.tool_name) for suite in suites)
     recorded = {
         (key, suite.agent): _PastSuite(

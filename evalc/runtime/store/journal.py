@@ -305,10 +305,15 @@ def read_header(path: Path) -> Header | None:
         raise UsageError(f"the run's journal `{path}` cannot be read: {error.strerror}") from error
 
 
-def read_journal(path: Path) -> tuple[Header, JournaledCases] | None:
-    """The header and the cases of a journal that is no longer written; None if there is no whole header."""
+def read_journal(folder: Path) -> tuple[Header, JournaledCases]:
+    """The header and the cases of the journal of a run, which is no longer written.
+
+    Raises:
+        UsageError: there is no whole header.
+    """
+    path = folder / FILE_NAME
     if (header := read_header(path)) is None:
-        return None
+        raise UsageError(f"the run `{folder.name}` has no answers: it ended before its journal began")
     with open_regular(path) as file:
         file.readline()
         return header, read_cases(path, header, file)[0]
