@@ -62,7 +62,7 @@ class CompileOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     prompts: Path | None = None  # the folder where prompts are looked up by id; None: the project's root
     prompt_id: str | None = None  # only the suites of this prompt are compiled
-    checks: tuple[Path, ...] = ()  # the Python files that declare the project's checks
+    checks: tuple[Path, ...] = ()  # the files that declare the project's checks
     # the folder whose `evalc.lock` the regression cases are compared with; None: with none
     lock_folder: Path | None = None
     tools: RegistryFile | None = None  # the tool registry that names of tools are looked up in; None: they are not
