@@ -1,7 +1,6 @@
 """Reads which checks a file declares: functions under `@evalc.custom_check` of Python, or exports of JavaScript.
 
-The file is never run.
-Import this only where a project has such files.
+The file is never run. Import this only where a project has such files.
 """
 
 from __future__ import annotations

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Set
 from enum import Enum
 from typing import Final, NamedTuple
 
 import msgspec
 
 from evalc.diagnostics.near import nearest
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, fields_of, items_of
 
 
 class Kind(Enum):
@@ -55,7 +55,7 @@ def kind_of_document(node: Node | None) -> Kind | None:
     """The kind of a document, or None if it is something else."""
     if not isinstance(node, Mapping):
         return None
-    keys = {key.text for key, _ in node.pairs}
+    keys = fields_of(node).keys()
     if "id" in keys and "suite" not in keys and ("prompt" in keys or _misspells_prompt(node, keys)):
         return Kind.PROMPT
     if "eval" in keys:
@@ -71,7 +71,7 @@ def kind_of_document(node: Node | None) -> Kind | None:
     return None
 
 
-def _misspells_prompt(node: Mapping, keys: set[str]) -> bool:
+def _misspells_prompt(node: Mapping, keys: Set[str]) -> bool:
     """Whether a document with an id has the other keys of a prompt file, and its prompt under a misspelt key."""
     if keys & _OF_SUITES or not keys & {"inputs", "eval"}:
         return False
@@ -86,14 +86,15 @@ def typo_in(node: Node | None, *, by_name: bool) -> MisspeltKey | None:
     """
     if not isinstance(node, Mapping) or tool_of(node):
         return None
-    keys = {key.text for key, _ in node.pairs}
+    fields = fields_of(node)
+    keys = fields.keys()
     for key, value in node.pairs:
         if key.text in {"eval", "test_cases"}:
             continue
         meant = _meant_by(key.text, value, keys, by_name=by_name)
         if meant is not None and meant not in keys:
             return MisspeltKey(key, meant)
-    if "test_cases" in keys and (by_name or _holds_cases(_value_of(node, "test_cases"))):
+    if "test_cases" in keys and (by_name or _holds_cases(fields.get("test_cases"))):
         for key, _ in node.pairs:
             head = nearest(key.text, (*HEADS, "eval"))
             if head is not None and key.text not in _OF_SUITES:
@@ -107,7 +108,7 @@ def tool_of(node: Node | None) -> str:
         return "promptfoo"
     match node:
         case Mapping():
-            keys = {key.text for key, _ in node.pairs}
+            keys = fields_of(node).keys()
             may_be = not keys.isdisjoint(_LISTS_OF_OTHERS) and keys.isdisjoint(("eval", "test_cases"))
         case Sequence():
             may_be = True
@@ -136,17 +137,18 @@ def tool_of_data(data: object) -> str:
 
 def is_of_promptfoo(node: Node | None) -> bool:
     """Whether a document is a configuration of promptfoo, which `evalc import` translates."""
-    if not isinstance(node, Mapping):
-        return False
-    keys = {key.text for key, _ in node.pairs}
+    fields = fields_of(node)
+    keys = fields.keys()
     is_theirs = keys & {"tests", "scenarios", "defaultTest"} and keys & {"prompts", "providers", "targets"}
-    return bool(is_theirs) and not keys & {"eval", "test_cases"} and not _holds_cases(_value_of(node, "tests"))
+    return bool(is_theirs) and not keys & {"eval", "test_cases"} and not _holds_cases(fields.get("tests"))
 
 
 def with_key(node: Node, typo: MisspeltKey) -> Mapping | None:
     """The document with the key that was meant, if its value has the form of that key's; else None."""
     forms: dict[str, type[Node]] = {"eval": Mapping, "test_cases": Sequence}
-    if not isinstance(node, Mapping) or not isinstance(_value_of(node, typo.key.text), forms.get(typo.meant, Scalar)):
+    if not isinstance(node, Mapping) or not isinstance(
+        fields_of(node).get(typo.key.text), forms.get(typo.meant, Scalar)
+    ):
         return None
     key = msgspec.structs.replace(typo.key, text=typo.meant)
     return msgspec.structs.replace(
@@ -154,12 +156,11 @@ def with_key(node: Node, typo: MisspeltKey) -> Mapping | None:
     )
 
 
-def _meant_by(key: str, value: Node, keys: set[str], *, by_name: bool) -> str | None:
+def _meant_by(key: str, value: Node, keys: Set[str], *, by_name: bool) -> str | None:
     """The key that was meant: `eval`, `test_cases`, or None."""
-    if isinstance(value, Mapping):
-        inside = {inner.text for inner, _ in value.pairs}
-        if inside & {"test_cases", "criteria"} and (by_name or nearest(key, ("eval", "evaluation", "evals"))):
-            return "eval"
+    holds_evals = fields_of(value).keys() & {"test_cases", "criteria"}
+    if holds_evals and (by_name or nearest(key, ("eval", "evaluation", "evals"))):
+        return "eval"
     is_near = nearest(key, ("test_cases",)) and keys & HEADS
     if is_near or (nearest(key, _CASE_LISTS) and (by_name or keys & _OF_SUITES) and _holds_cases(value)):
         return "test_cases"
@@ -168,13 +169,12 @@ def _meant_by(key: str, value: Node, keys: set[str], *, by_name: bool) -> str | 
 
 def has_evals(node: Node) -> bool:
     """Whether a prompt file holds evals too."""
-    return isinstance(node, Mapping) and any(key.text in {"eval", "test_cases"} for key, _ in node.pairs)
+    return bool(fields_of(node).keys() & {"eval", "test_cases"})
 
 
 def has_examples(node: Node) -> bool:
     """Whether a prompt file gives examples of what it is filled with and what comes of it."""
-    examples = _value_of(node, "examples") if isinstance(node, Mapping) else None
-    return isinstance(examples, Sequence) and bool(examples.items)
+    return bool(items_of(fields_of(node).get("examples")))
 
 
 LISTS_OF_SKILLS: Final = ("evals", "queries")
@@ -202,13 +202,7 @@ def _holds_evals(items: list[object]) -> bool:
 
 def _holds_cases(value: Node | None) -> bool:
     """Whether a value is a list in which something looks like a test case of ours."""
-    return isinstance(value, Sequence) and any(
-        isinstance(item, Mapping) and any(key.text in _OF_CASES for key, _ in item.pairs) for item in value.items
-    )
-
-
-def _value_of(node: Mapping, key: str) -> Node | None:
-    return next((value for name, value in node.pairs if name.text == key), None)
+    return any(fields_of(item).keys() & _OF_CASES for item in items_of(value))
 
 
 def _is_text(value: Node) -> bool:
