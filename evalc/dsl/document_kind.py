@@ -146,9 +146,8 @@ def is_of_promptfoo(node: Node | None) -> bool:
 def with_key(node: Node, typo: MisspeltKey) -> Mapping | None:
     """The document with the key that was meant, if its value has the form of that key's; else None."""
     forms: dict[str, type[Node]] = {"eval": Mapping, "test_cases": Sequence}
-    if not isinstance(node, Mapping) or not isinstance(
-        fields_of(node).get(typo.key.text), forms.get(typo.meant, Scalar)
-    ):
+    value = fields_of(node).get(typo.key.text)
+    if not isinstance(node, Mapping) or not isinstance(value, forms.get(typo.meant, Scalar)):
         return None
     key = msgspec.structs.replace(typo.key, text=typo.meant)
     return msgspec.structs.replace(

@@ -9,8 +9,6 @@ from itertools import compress
 from pathlib import Path
 from typing import Any, Final, final
 
-from msgspec.structs import replace
-
 from evalc.base.source import Source, Span
 from evalc.check.tree import Check, Test, within
 from evalc.diagnostics import Diagnostics, Finding
@@ -141,17 +139,22 @@ class _Importer:
             self._given.head += self._of_default
         for name in [*data][:1]:
             data[name] = Noted(data[name], tuple(above.get("prompts", ())))
-        lost = len(tests) - len(cases)
         if prompts:
             cases = in_rows(cases, [test.table for test in over], self._naming)
         said_once(cases)
-        written = self._written(values, data | shared, cases, waiting)
-        return written and replace(
-            written,
+        text = self._written(values, data | shared, cases, waiting)
+        if text is None:
+            return None
+        return Imported(
+            text=text,
+            side_files=self._side_files(),
+            checks=self._code.files(),
+            compares_meanings=self._compares_meanings,
             models=tuple(self._for_toml),
+            file_name=f"{self._suite}.eval.yaml",
             cases=len(over),
             weaker=sum(not test.is_whole for test in over),
-            lost=lost,
+            lost=len(tests) - len(over),
         )
 
     def _made(self, test: PromptfooTest, prompts: Mapping[str, Prompt], number: int) -> dict[str, Any] | str:
@@ -180,7 +183,8 @@ class _Importer:
 
     def _written(
         self, values: Mapping[str, Node], shared: Mapping[str, Any], cases: list[Any], behind: list[str]
-    ) -> Imported | None:
+    ) -> str | None:
+        """The text of the suite; None if it cannot be written, which is reported."""
         data: dict[str, Any] = {"suite": self._suite}
         description = values.get("description")
         if isinstance(description, Scalar):
@@ -195,18 +199,7 @@ class _Importer:
             for_toml.insert(0, 'similarity = "embeddings"')
         lines = (f"for evalc.toml: {line}" for line in for_toml)
         head = (f"Imported from {Path(self._source.name).name} (promptfoo).", *about, *lines, *self._given.head)
-        text = yaml_of(data, self._source, self._problems, head=head)
-        if text is None:
-            return None
-        files, file_name = self._side_files(), f"{self._suite}.eval.yaml"
-        return Imported(
-            text=text,
-            side_files=files,
-            file_name=file_name,
-            cases=len(cases),
-            checks=checks,
-            compares_meanings=self._compares_meanings,
-        )
+        return yaml_of(data, self._source, self._problems, head=head)
 
     def _prompts_and_inputs(self, prompts: Mapping[str, Prompt], cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The prompts, and the declarations that let every case fill them, if it does not do so without."""
