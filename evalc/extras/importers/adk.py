@@ -176,16 +176,23 @@ class _Importer(Importing):
             why = "there it is a mean over turns; here the calls of each turn have to be right"
             notes += self.differs(turn.node, f"the threshold of `{_TRAJECTORY}`", why)
         if has_arguments:
-            why = f"{FURTHER}; and in order are their names alone" if order == "IN_ORDER" else FURTHER
-            notes += self.differs(turn.node, "the arguments of calls", why)
-        if turn.calls or order == "EXACT":
-            predicate = {"EXACT": "called", "IN_ORDER": "in_order"}.get(order, "include")
-            yield entry(tools(predicate, [name for name, _ in turn.calls]), notes)
+            notes += self.differs(turn.node, "the arguments of calls", FURTHER)
+        if has_arguments and order == "IN_ORDER" and len(turn.calls) > 1:
+            why = "their names are in order, and their arguments are asked of any call"
+            notes += self.differs(turn.node, "the order of calls", why)
+        checks: list[Check] = []
+        names = [name for name, _ in turn.calls]
         seen: Counter[str] = Counter()
         for name, arguments in turn.calls if has_arguments else ():
             seen[name] += 1
             if arguments:
-                yield entry(call_with(name, seen[name] if order == "EXACT" else "any", arguments))
+                checks.append(call_with(name, seen[name] if order == "EXACT" else "any", arguments))
+        # To ask for the arguments of a call is to ask for the call.
+        is_implied = order != "EXACT" and len(turn.calls) == len(checks) == 1
+        if (turn.calls or order == "EXACT") and not is_implied:
+            predicate = {"EXACT": "called", "IN_ORDER": "in_order"}.get(order, "include")
+            checks.insert(0, tools(predicate, names))
+        yield from (entry(check, () if number else notes) for number, check in enumerate(checks))
 
     def _answer(self, turn: _Turn) -> Iterator[Noted]:
         if not turn.answer.strip():

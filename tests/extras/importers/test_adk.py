@@ -63,12 +63,20 @@ ORDERS = [
 @pytest.mark.parametrize(("order", "lines"), ORDERS)
 def test_calls_are_checked_in_the_order_of_the_criterion(order: object, lines: list[str], tmp_path: Path) -> None:
     criteria = {"tool_trajectory_avg_score": {"threshold": 1, "matchType": order}}
-    made, [message] = imported(of_case(conversation=[turn("Roll", "", *CALLS)]), criteria, tmp_path)
+    made, [message, *_] = imported(of_case(conversation=[turn("Roll", "", *CALLS)]), criteria, tmp_path)
     checks = "".join(f"\n        - {line}" for line in lines)
     assert body(made) == f"    - name: one\n      message: Roll\n      validate:{checks}"
     assert "a call may have no further arguments" in message
     assert made is not None
     assert made.weaker == 1
+
+
+@pytest.mark.parametrize("order", ["IN_ORDER", "ANY_ORDER"])
+def test_one_call_is_asked_for_by_its_arguments_alone(order: str, tmp_path: Path) -> None:
+    criteria = {"tool_trajectory_avg_score": {"threshold": 1, "matchType": order}}
+    made, [message] = imported(of_case(conversation=[turn("Roll", "", ("roll", {"sides": 6}))]), criteria, tmp_path)
+    assert made is not None
+    assert made.text.endswith(f"validate:\n        # {message}\n        - any call of roll has sides 6\n")
 
 
 def test_without_a_configuration_the_criteria_are_those_of_adk() -> None:
