@@ -189,7 +189,7 @@ def test_a_compiled_file_says_the_same(skill: Path, tmp_path: Path) -> None:
         ({"assertions": ["Greets", 7, {"kind": "x"}, ["a"]]}, ["10:5 EV301", "13:5 EV301"]),
         ({"assertions": ["Greets"], "files": ["no.csv"]}, ["11:5 EV643"]),
         ({"assertions": ["Greets"], "files": "a.csv"}, ["10:13 EV301"]),
-        ({"assertions": ["Greets"], "files": ["../../../../etc/passwd"]}, ["11:5 EV608"]),
+        ({"assertions": ["Greets"], "files": [f"{'../' * 20}etc/passwd"]}, ["11:5 EV608"]),
         ({"assertions": ["Greets"], "files": ["/etc/passwd"]}, ["11:5 EV608"]),
         ({}, ["5:10 EV401"]),
     ],
