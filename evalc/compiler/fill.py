@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple, assert_never
 
 from evalc.dsl import nodes as n
-from evalc.dsl.nodes import Node, Scalar
+from evalc.dsl.nodes import Node, Scalar, one_or_many
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.walk import is_null
 from evalc.grammar import nodes as g
@@ -56,7 +56,7 @@ def _branch(part: g.If, inputs: Inputs) -> tuple[g.Part, ...]:
 
 def _scopes(part: g.Each, inputs: Inputs) -> Iterator[Inputs]:
     """The inputs for each item of a list, which is `this` there."""
-    return ({**inputs, "this": item} for item in _items(value_of(part.name.name, inputs)))
+    return ({**inputs, "this": item} for item in one_or_many(value_of(part.name.name, inputs)))
 
 
 # --- names and paths -------------------------------------------------------------------------------------------------
@@ -172,10 +172,6 @@ def text_of_input(node: Node) -> str:
     if isinstance(node, Scalar):
         return "" if node.style == "plain" and is_null(node) else node.text
     return json.dumps(to_plain(node), ensure_ascii=False)
-
-
-def _items(node: Node | None) -> tuple[Node, ...]:
-    return node.items if isinstance(node, n.Sequence) else () if node is None else (node,)
 
 
 def variables(

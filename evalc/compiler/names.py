@@ -27,7 +27,7 @@ from evalc.dsl.build_case import CaseTree, StubAnswerTree
 from evalc.dsl.build_prompt import InputTree, PromptTree
 from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.build_suite import SuiteTree
-from evalc.dsl.nodes import Node, Scalar, stretch
+from evalc.dsl.nodes import Node, Scalar, one_or_many, stretch
 from evalc.dsl.places import locate
 from evalc.dsl.read_yaml import texts_of
 from evalc.dsl.scalars import Kind, kind_of, to_plain
@@ -99,8 +99,7 @@ def _misfit(tree: InputTree, value: Node) -> Finding | None:
     if expected is not None:
         return Finding("EV314", name=tree.name.value, expected=expected, found=described(value))
     options = tuple(option.value for option in tree.options or ())
-    chosen = value.items if isinstance(value, n.Sequence) else (value,)
-    for item in chosen if options else ():
+    for item in one_or_many(value) if options else ():
         if isinstance(item, Scalar) and item.text not in options:
             return Finding("EV315", name=tree.name.value, value=item.text, options=options)
     return None

@@ -17,7 +17,7 @@ from evalc.diagnostics import Diagnostics, Finding
 from evalc.diagnostics.near import typo_of
 from evalc.diagnostics.raised import unknown_key
 from evalc.dsl.document_kind import LISTS_OF_SKILLS
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, Stretch, fields_of, items_of
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, Stretch, fields_of, items_of, one_or_many
 from evalc.dsl.walk import described, is_null
 from evalc.model.case import TRIGGERS
 from evalc.model.suite import slug
@@ -147,7 +147,7 @@ class SkillEvals:
     # --- sentences ---
 
     def _sentences(self, key: str, value: Node) -> Iterator[Node]:
-        for each in value.items if isinstance(value, Sequence) else (value,):
+        for each in one_or_many(value):
             sentence = each
             if isinstance(each, Mapping):
                 keys = fields_of(each)

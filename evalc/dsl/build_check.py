@@ -24,7 +24,7 @@ from evalc.dsl import kinds as k
 from evalc.dsl import operands as o
 from evalc.dsl import quoting
 from evalc.dsl.build_rule import CHECK_TYPES, CHECKS, TEXT_TYPES, is_sound_rule, typed_check
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, Stretch, stretch_of
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, Stretch, one_or_many, stretch_of
 from evalc.dsl.places import locate
 from evalc.dsl.scalars import kind_of, to_plain
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
@@ -484,9 +484,8 @@ def _warn_of_words(fields: Fields, line: Asked) -> None:
 def _custom(fields: Fields, type_: Str) -> CheckLeaf:
     """The check of a name that some package provides, called with what the mapping says."""
     rule = fields.node("rule")
-    by_place = rule.items if isinstance(rule, Sequence) else () if rule is None else (rule,)
     places: o.Places = [g.Text(*type_.span, type_.value)]
-    args = tuple([o.take_json(fields, node, "", places) for node in by_place])
+    args = tuple([o.take_json(fields, node, "", places) for node in one_or_many(rule)])
     options = {
         key: o.take_json(fields, node, "", places)
         for key, (_, node) in fields.by_key.items()

@@ -138,6 +138,11 @@ def items_of(node: Node | None) -> tuple[Node, ...]:
     return node.items if isinstance(node, Sequence) else ()
 
 
+def one_or_many(node: Node | None) -> tuple[Node, ...]:
+    """The items of a list; anything else is the only one."""
+    return node.items if isinstance(node, Sequence) else () if node is None else (node,)
+
+
 def is_cut(node: Node) -> bool:
     """Whether a syntax error ended the file inside a list or mapping."""
     return not isinstance(node, Scalar) and node.cut

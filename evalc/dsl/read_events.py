@@ -30,6 +30,7 @@ from evalc.dsl.nodes import (
     YamlLimits,
     behind,
     has_forbidden,
+    one_or_many,
     stretch,
 )
 from evalc.dsl.quoting import cut_off, quoted_line, template_in_quotes, unquoted_line
@@ -463,7 +464,7 @@ class _Constructor:
 
     def _merged(self, value: Node) -> Iterator[tuple[Scalar, Node]]:
         """The pairs that `<<: value` brings, those that win first."""
-        for mapping in value.items if isinstance(value, Sequence) else (value,):
+        for mapping in one_or_many(value):
             if isinstance(mapping, Mapping):
                 alias = mapping.alias or value.alias
                 brought = mapping.pairs

@@ -7,8 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from evalc.dsl import nodes
-from evalc.dsl.nodes import Node
+from evalc.dsl.nodes import Node, one_or_many
 from evalc.extras.importers.imported import CaseNames
 from evalc.extras.importers.promptfoo_source import Configuration
 from evalc.extras.importers.promptfoo_templates import Unmappable
@@ -43,7 +42,7 @@ def agents_of(configuration: Configuration, node: Node) -> list[str]:
     """Lines for the providers that are models which evalc asks; the others are left out."""
     names = CaseNames(_KINDS)
     lines, agents, unknown = list[str](), list[str](), list[str]()
-    for item in node.items if isinstance(node, nodes.Sequence) else (node,):
+    for item in one_or_many(node):
         given = configuration.plain(item)
         try:
             settings, others = _settings_of(given)

@@ -12,7 +12,7 @@ from typing import Final, final
 import msgspec
 
 from evalc.dsl import nodes
-from evalc.dsl.nodes import Node, Scalar, fields_of
+from evalc.dsl.nodes import Node, Scalar, fields_of, one_or_many
 from evalc.dsl.scalars import to_plain
 from evalc.extras.importers.imported import NO_COUNTERPART, CaseNames
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
@@ -42,9 +42,7 @@ def prompts_of(configuration: Configuration, node: Node | None) -> dict[str, Pro
         return {"prompt": Prompt(text="{{prompt}}", variables=("prompt",))}
     found: dict[str, Prompt] = {}
     names = CaseNames()
-    items: list[tuple[Node, str]] = [
-        (item, "") for item in (node.items if isinstance(node, nodes.Sequence) else (node,))
-    ]
+    items: list[tuple[Node, str]] = [(item, "") for item in one_or_many(node)]
     if isinstance(node, nodes.Mapping) and fields_of(node).keys().isdisjoint(("raw", "id")):
         items = [(key, value.text if isinstance(value, Scalar) else "") for key, value in node.pairs]
     for item, called in items:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from evalc.base.source import Source
 from evalc.compiler.rows import csv_reader
 from evalc.dsl import nodes
-from evalc.dsl.nodes import Node, Scalar, fields_of, stretch
+from evalc.dsl.nodes import Node, Scalar, fields_of, one_or_many, stretch
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.extras.importers.imported import NO_COUNTERPART
@@ -105,9 +105,7 @@ class Tests:
 
     def of(self, source: Source, node: Node | None, default: PromptfooTest) -> Iterator[PromptfooTest]:
         """The tests of a list, or of the files that it names."""
-        if node is None:
-            return
-        for item in node.items if isinstance(node, nodes.Sequence) else (node,):
+        for item in one_or_many(node):
             if isinstance(item, Scalar):
                 yield from self._of_files(source, item, default)
             elif "path" in fields_of(item):
@@ -149,7 +147,7 @@ class Tests:
 
     def _items(self, source: Source, node: Node | None, called: str) -> Iterator[tuple[Source, Node]]:
         """The items of a list, or of the lists in the files that are named in its place."""
-        for item in node.items if isinstance(node, nodes.Sequence) else () if node is None else (node,):
+        for item in one_or_many(node):
             if not isinstance(item, Scalar):
                 yield source, item
                 continue
@@ -157,8 +155,7 @@ class Tests:
                 for path in self._configuration.matching(item.text):
                     file = self._configuration.read(path, DATA_FILES)
                     inside = self._configuration.document(file)
-                    found = inside.items if isinstance(inside, nodes.Sequence) else (inside,)
-                    yield from ((file, each) for each in found)
+                    yield from ((file, each) for each in one_or_many(inside))
             except Unmappable as reason:
                 self._configuration.say_in_head(
                     item, f"{called} in `{item.text.removeprefix(FILE)}`", f"{reason}", source
@@ -233,7 +230,7 @@ class Tests:
             return
         given = self._configuration
         try:
-            for item in node.items if isinstance(node, nodes.Sequence) else (node,):
+            for item in one_or_many(node):
                 for path in given.matching(item.text) if isinstance(item, Scalar) else ():
                     variables = to_plain(given.document(given.read(path, DATA_FILES)))
                     if not isinstance(variables, dict):
