@@ -21,7 +21,7 @@ from evalc.dsl.scalars import to_plain
 from evalc.dsl.sources import read_source
 from evalc.dsl.write_yaml import Noted
 from evalc.extras.importers.cases import FURTHER, Importing, call_with, entry, tools
-from evalc.extras.importers.imported import NO_COUNTERPART, Imported, as_template, documents_of
+from evalc.extras.importers.imported import NO_COUNTERPART, Imported, as_template, document_of, documents_of
 from evalc.extras.importers.promptfoo_templates import Unmappable
 from evalc.model.json import is_number
 from evalc.model.suite import slug
@@ -44,14 +44,9 @@ _OF_SETS: Final = frozenset(("eval_set_id", "name", "description", "eval_cases",
 
 def import_adk(source: Source, problems: Diagnostics) -> Imported | None:
     """The suite of an eval set; None if the file has errors or no case comes over, which is reported."""
-    documents = documents_of(source, problems)
-    if documents is None:
-        return None
-    root = documents[0] if len(documents) == 1 else None
-    if root is None or tool_of_data(to_plain(root)) != "adk":
-        problems.add(source, Span(0, 0), Finding("EV652", expected="an eval set of ADK with `eval_cases`"))
-        return None
-    return _Importer(source, problems).imported(root)
+    expected = "an eval set of ADK with `eval_cases`"
+    root = document_of(source, problems, lambda root: tool_of_data(to_plain(root)) == "adk", expected)
+    return None if root is None else _Importer(source, problems).imported(root)
 
 
 class _Turn(NamedTuple):

@@ -79,6 +79,18 @@ def documents_of(source: Source, problems: Diagnostics) -> Sequence[Node | None]
     return None if own.has_errors else documents
 
 
+def document_of(source: Source, problems: Diagnostics, is_meant: Callable[[Node], bool], expected: str) -> Node | None:
+    """The only YAML document of a text; None if it has errors or is not `expected`, which is reported."""
+    documents = documents_of(source, problems)
+    if documents is None:
+        return None
+    root = documents[0] if len(documents) == 1 else None
+    if root is None or not is_meant(root):
+        problems.add(source, Span(0, 0), Finding("EV652", expected=expected))
+        return None
+    return root
+
+
 def yaml_of(data: Mapping[str, Any], source: Source, problems: Diagnostics, *, head: tuple[str, ...]) -> str | None:
     """The data as YAML below comments; None if it cannot be written, which is reported."""
     try:

@@ -22,7 +22,7 @@ from evalc.extras.importers.imported import (
     Imported,
     Schemas,
     SideFile,
-    documents_of,
+    document_of,
     entry_of,
     refused,
     yaml_of,
@@ -64,14 +64,8 @@ def is_promptfoo(document: Node | None) -> bool:
 
 def import_promptfoo(source: Source, folder: Path, problems: Diagnostics) -> Imported | None:
     """The suite of a promptfoo configuration, for `folder`; None if the file has errors."""
-    documents = documents_of(source, problems)
-    if documents is None:
-        return None
-    root = documents[0] if len(documents) == 1 else None
-    if not isinstance(root, nodes.Mapping) or not is_promptfoo(root):
-        problems.add(source, Span(0, 0), Finding("EV652", expected="a promptfoo configuration"))
-        return None
-    return _Importer(source, folder, problems).imported(root)
+    root = document_of(source, problems, is_promptfoo, "a promptfoo configuration")
+    return _Importer(source, folder, problems).imported(root) if isinstance(root, nodes.Mapping) else None
 
 
 @final

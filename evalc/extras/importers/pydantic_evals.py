@@ -13,15 +13,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
-from evalc.base.source import Source, Span
+from evalc.base.source import Source
 from evalc.check.tree import At, Bounds, Check, Measure, Of, Test
-from evalc.diagnostics import Diagnostics, Finding
+from evalc.diagnostics import Diagnostics
 from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar, fields_of, items_of
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.write_yaml import Noted
 from evalc.extras.importers.cases import FURTHER, Importing, call_with, entry, is_value, tools
-from evalc.extras.importers.imported import NO_COUNTERPART, Imported, as_template, documents_of
+from evalc.extras.importers.imported import NO_COUNTERPART, Imported, as_template, document_of
 from evalc.extras.importers.promptfoo_templates import Unmappable
 from evalc.grammar.write_check import escaped
 from evalc.model.json import is_number, path_inside
@@ -34,14 +34,9 @@ _NO_VERDICT: Final = "it gives a score and no verdict; nearest is `judge` with a
 
 def import_pydantic_evals(source: Source, problems: Diagnostics) -> Imported | None:
     """The suite of a dataset; None if the file has errors or no case comes over, which is reported."""
-    documents = documents_of(source, problems)
-    if documents is None:
-        return None
-    root = fields_of(documents[0]) if len(documents) == 1 else {}
-    if not items_of(root.get("cases")):
-        problems.add(source, Span(0, 0), Finding("EV652", expected="a dataset of pydantic-evals with `cases`"))
-        return None
-    return _Importer(source, problems).imported(root)
+    expected = "a dataset of pydantic-evals with `cases`"
+    root = document_of(source, problems, lambda root: bool(items_of(fields_of(root).get("cases"))), expected)
+    return None if root is None else _Importer(source, problems).imported(fields_of(root))
 
 
 class _Asked(NamedTuple):
