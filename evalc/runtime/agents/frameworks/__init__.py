@@ -49,6 +49,11 @@ class Framework(ABC):
         """Read what such an agent returns; None for other objects of the framework."""
 
 
+def has_methods(found: object, *names: str) -> bool:
+    """Whether an object has all of the methods by which its framework is asked."""
+    return all(callable(getattr(found, name, None)) for name in names)
+
+
 def conversations(found: object) -> Callable[[], Framework] | None:
     """How a conversation with an agent of a framework is begun; None if the object is none."""
     framework = _framework_of(found)
@@ -202,7 +207,7 @@ def plain(value: object) -> Any:
 
 def _fields_of(value: Any) -> Any:
     """The fields of a Pydantic model; of any other object its text."""
-    return value.model_dump(mode="json") if callable(getattr(value, "model_dump", None)) else str(value)
+    return value.model_dump(mode="json") if has_methods(value, "model_dump") else str(value)
 
 
 def _object_of(text: str) -> object:

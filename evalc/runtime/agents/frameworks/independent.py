@@ -19,6 +19,7 @@ from evalc.model.answer import AgentRequest, AgentResponse, Usage
 from evalc.runtime.agents.frameworks import (
     Calls,
     Framework,
+    has_methods,
     name_in,
     sum_of,
     text_in,
@@ -36,7 +37,7 @@ class Agno(Framework):
 
     @classmethod
     def conversations(cls, agent: Any) -> Callable[[], Framework] | None:
-        return partial(cls, agent) if callable(getattr(agent, "arun", None)) else None
+        return partial(cls, agent) if has_methods(agent, "arun") else None
 
     def __init__(self, agent: Any) -> None:
         self._agent = agent
@@ -84,7 +85,7 @@ class CrewAI(Framework):
 
     @classmethod
     def conversations(cls, agent: Any) -> Callable[[], Framework] | None:
-        return partial(cls, agent) if callable(getattr(agent, "kickoff_async", None)) else None
+        return partial(cls, agent) if has_methods(agent, "kickoff_async") else None
 
     def __init__(self, agent: Any) -> None:
         self._agent = agent
@@ -120,7 +121,7 @@ class LangChain(Framework):
 
     @classmethod
     def conversations(cls, agent: Any) -> Callable[[], Framework] | None:
-        if not callable(getattr(agent, "ainvoke", None)) or (input_of := _input_of(agent)) is None:
+        if not has_methods(agent, "ainvoke") or (input_of := _input_of(agent)) is None:
             return None
         return partial(cls, agent, input_of)
 
@@ -179,7 +180,7 @@ def _input_of(agent: Any) -> _Input | None:
     """How the agent is given messages; None if it has none of the usual inputs."""
     if "messages" in getattr(agent, "channels", ()):
         return lambda messages, _: {"messages": messages}
-    if callable(getattr(agent, "bind_tools", None)):  # a chat model
+    if has_methods(agent, "bind_tools"):  # a chat model
         return lambda messages, _: messages
     properties: Mapping[str, Any] = {}
     with suppress(Exception):  # of types that have no schema
@@ -206,7 +207,7 @@ class LlamaIndex(Framework):
 
     @classmethod
     def conversations(cls, agent: Any) -> Callable[[], Framework] | None:
-        is_agent = callable(getattr(agent, "run", None)) and (hasattr(agent, "agents") or hasattr(agent, "tools"))
+        is_agent = has_methods(agent, "run") and (hasattr(agent, "agents") or hasattr(agent, "tools"))
         return partial(cls, agent) if is_agent else None
 
     def __init__(self, agent: Any) -> None:
@@ -247,8 +248,7 @@ class PydanticAI(Framework):
 
     @classmethod
     def conversations(cls, agent: Any) -> Callable[[], Framework] | None:
-        is_agent = callable(getattr(agent, "run", None)) and callable(getattr(agent, "run_sync", None))
-        return partial(cls, agent) if is_agent else None
+        return partial(cls, agent) if has_methods(agent, "run", "run_sync") else None
 
     def __init__(self, agent: Any) -> None:
         self._agent = agent
@@ -324,7 +324,7 @@ class Smolagents(Framework):
 
     @classmethod
     def conversations(cls, agent: Any) -> Callable[[], Framework] | None:
-        is_agent = callable(getattr(agent, "run", None)) and hasattr(agent, "memory") and hasattr(agent, "tools")
+        is_agent = has_methods(agent, "run") and hasattr(agent, "memory") and hasattr(agent, "tools")
         executor = type(getattr(agent, "python_executor", None)).__name__
         return partial(cls, agent) if is_agent and executor in {"NoneType", "LocalPythonExecutor"} else None
 

@@ -17,6 +17,7 @@ from evalc.runtime.agents.frameworks import (
     Calls,
     Framework,
     field_of,
+    has_methods,
     name_in,
     sum_of,
     text_in,
@@ -31,8 +32,7 @@ class AgentFramework(Framework):
 
     @classmethod
     def conversations(cls, agent: Any) -> Callable[[], Framework] | None:
-        is_agent = callable(getattr(agent, "run", None)) and callable(getattr(agent, "create_session", None))
-        return partial(cls, agent) if is_agent else None
+        return partial(cls, agent) if has_methods(agent, "run", "create_session") else None
 
     def __init__(self, agent: Any) -> None:
         self._agent = agent
@@ -82,7 +82,7 @@ class GoogleADK(Framework):
 
     @classmethod
     def conversations(cls, agent: Any) -> Callable[[], Framework] | None:
-        if not callable(getattr(agent, "run_async", None)):
+        if not has_methods(agent, "run_async"):
             return None
         if not hasattr(agent, "session_service"):
             # A part of the framework that has been imported already.
@@ -109,7 +109,7 @@ class GoogleADK(Framework):
         """The text of the last final response."""
         if not isinstance(returned, Sequence):
             return None
-        if not all(callable(getattr(each, "is_final_response", None)) for each in returned):
+        if not all(has_methods(each, "is_final_response") for each in returned):
             return None
         calls, text, reason, model = Calls(), None, None, None
         whole = [event for event in returned if not event.partial]
@@ -175,7 +175,7 @@ class OpenAIAgents(Framework):
     def conversations(cls, agent: Any) -> Callable[[], Framework] | None:
         # Packages of others are called `agents`, too.
         runner = getattr(sys.modules.get("agents"), "Runner", None)
-        is_agent = hasattr(agent, "handoffs") and callable(getattr(agent, "get_all_tools", None))
+        is_agent = hasattr(agent, "handoffs") and has_methods(agent, "get_all_tools")
         return partial(cls, runner, agent) if is_agent and runner is not None else None
 
     def __init__(self, runner: Any, agent: Any) -> None:
@@ -228,7 +228,7 @@ class Strands(Framework):
 
     @classmethod
     def conversations(cls, agent: Any) -> Callable[[], Framework] | None:
-        is_agent = callable(getattr(agent, "invoke_async", None)) and hasattr(agent, "messages")
+        is_agent = has_methods(agent, "invoke_async") and hasattr(agent, "messages")
         return partial(cls, agent, asyncio.Lock()) if is_agent else None
 
     def __init__(self, agent: Any, lock: asyncio.Lock) -> None:
