@@ -218,6 +218,7 @@ class Needs(msgspec.Struct):
     """The needs of cases that not everybody can meet."""
 
     judge: tuple[CompiledSuite, ir.Case, ir.Check] | None = None  # the first check that asks a judge
+    may_be_judged: bool = False  # whether a judge is asked something if there is one
     language: bool = False  # whether a check asks in which language a text is
     user: bool = False  # whether a case has a simulated user
 
@@ -231,6 +232,8 @@ def needs_of(suites: Iterable[CompiledSuite]) -> Needs:
             if case is None:
                 continue
             needs.user = needs.user or case.user is not None
+            is_bare = case.expected is not None and not case.checks
+            needs.may_be_judged = needs.may_be_judged or is_bare or bool(suite.ir.criteria)
             for check in case.checks:
                 test = check.check.check if isinstance(check.check, Of | Not) else check.check
                 if type(test) is Test and test.predicate not in ("judge", "language"):
@@ -238,6 +241,7 @@ def needs_of(suites: Iterable[CompiledSuite]) -> Needs:
                 if asks(check.check, "judge", "language") and case.running and case.tier == suite.tier:
                     if needs.judge is None and asks(check.check, "judge"):
                         needs.judge = suite, case, check
+                        needs.may_be_judged = True
                     needs.language = needs.language or asks(check.check, "language")
     return needs
 

@@ -58,6 +58,8 @@ class ToRun(msgspec.Struct, frozen=True, kw_only=True):
     needs_judge: str | None = None  # the id of the first case that asks a judge; None if none does, or a judge is named
     # the id of the first case with a simulated user whom nobody plays; None if there is none
     needs_user: str | None = None
+    is_judged: bool = True  # whether a judge that is named is asked anything
+    is_played: bool = True  # whether a case has a simulated user
     functions: Mapping[str, Callable[..., Any]] = {}  # the checks that suites in Python have brought, by their names
     asks_language: bool = False  # whether a case asks in which language a text is, for which there is an extra
 
@@ -88,7 +90,8 @@ def to_run(
     except UsageError as error:  # it quotes what chooses, which may hold a secret
         raise type(error)(redactor_of(settings, os.environ).redact(str(error))) from None
     needs = needs_of(compilation.suites)
-    is_judged, is_played = bool(settings.judge.use), bool(settings.user)
+    judged = _first(suites, _may_be_judged) if needs.may_be_judged else None
+    played = _first(suites, lambda case: case.input.user is not None) if needs.user else None
     return ToRun(
         suites=suites,
         problems=compilation.problems,
@@ -98,9 +101,11 @@ def to_run(
         inventory=compilation.inventory,
         notes=known.notes,
         functions=_brought_by(compilation.suites),
-        needs_judge=_first(suites, lambda case: _asks(case, "judge")) if needs.judge and not is_judged else None,
-        needs_user=_first(suites, lambda case: case.input.user is not None) if needs.user and not is_played else None,
-        asks_language=needs.language and _first(suites, lambda case: _asks(case, "language")) is not None,
+        needs_judge=_first(suites, _needs_judge) if needs.judge and not settings.judge.use else None,
+        needs_user=None if settings.user else played,
+        is_judged=judged is not None,
+        is_played=played is not None,
+        asks_language=needs.language and _first(suites, _asks_language) is not None,
     )
 
 
@@ -120,9 +125,22 @@ def _first(chosen: Iterable[Suite], needs: Callable[[Case], bool]) -> str | None
     return next((case.id for case in cases if case.running and needs(case)), None)
 
 
+def _needs_judge(case: Case) -> bool:
+    return bool(case.rubric) or _asks(case, "judge")
+
+
+def _may_be_judged(case: Case) -> bool:
+    """Whether a judge is asked if there is one: for criteria too, and for `expected` that stands by itself."""
+    by_itself = bool(case.expected) and not assertions(case.expect)
+    return by_itself or bool(case.criteria) or _needs_judge(case)
+
+
+def _asks_language(case: Case) -> bool:
+    return _asks(case, "language")
+
+
 def _asks(case: Case, predicate: str) -> bool:
-    is_scored = predicate == "judge" and bool(case.rubric)
-    return is_scored or any(asks(assertion.check, predicate) for assertion in assertions(case.expect))
+    return any(asks(assertion.check, predicate) for assertion in assertions(case.expect))
 
 
 def _refuse_to_write_over(compilation: Compilation, settings: Settings, outputs: Sequence[Path]) -> None:

@@ -115,7 +115,10 @@ async def run(what: ToRun, start: Start, observer: Observer = NOBODY) -> Run:
     _refuse_what_is_missing(what)
     exporter = exporter_of(settings)
     agents = _agents(request.agents, settings, what.tools)
-    options = await options_of(settings, os.environ, what.tools, None if past is None else _snapshot_of(past))
+    snapshot = None if past is None else _snapshot_of(past)
+    options = await options_of(
+        settings, os.environ, what.tools, snapshot, is_judged=what.is_judged, is_played=what.is_played
+    )
     specs = [agent for agent in request.agents or settings.agent.use if isinstance(agent, str)]
     none_failed = {"wanted": msgspec.to_builtins(what.selection)} if what.selection.none_failed else {}
     options = replace(
@@ -152,7 +155,10 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
     from evalc.runtime.run.again_rescore import rescore_suites  # noqa: PLC0415 - for start-up: a run needs none of it
 
     _refuse_what_is_missing(what)
-    options = await options_of(settings.replace(snapshot=None), os.environ, what.tools, _snapshot_of(past))
+    asked = settings.replace(snapshot=None)
+    options = await options_of(
+        asked, os.environ, what.tools, _snapshot_of(past), is_judged=what.is_judged, is_played=what.is_played
+    )
     # What is configured is for runs: a rescored one shows what has changed since the run that it is made of.
     baseline = options.baseline if "baseline" in settings.given else None
     options = replace(options, run_id=new_run_id(settings.results_folder), baseline=baseline)
@@ -407,11 +413,18 @@ def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
 
 
 async def options_of(
-    settings: Settings, environ: Mapping[str, str], tools: ToolRegistry | None, snapshot: object = None
+    settings: Settings,
+    environ: Mapping[str, str],
+    tools: ToolRegistry | None,
+    snapshot: object = None,
+    *,
+    is_judged: bool = True,
+    is_played: bool = True,
 ) -> RunOptions:
     """The options of a run. `snapshot` is that of an earlier run.
 
-    Without one it is captured here, once, just before the run (contract, 4. Snapshot Data).
+    Without one it is captured here, once, just before the run (contract, 4. Snapshot Data). Judges and a player whom no
+    case asks are left out, so that their keys need not be there.
     """
     redactor = redactor_of(settings, environ)
     address = settings.engine.partition(":")[2] or settings.ray_address
@@ -430,8 +443,8 @@ async def options_of(
             gates=gates_of(settings),
             limits=Limits(max_cost=settings.max_cost, max_errors=settings.max_errors),
             all_assertions=settings.all_assertions,
-            panel=panel_of(settings, environ, redactor),
-            user=_user_of(settings, environ, redactor),
+            panel=panel_of(settings, environ, redactor) if is_judged else None,
+            user=_user_of(settings, environ, redactor) if is_played else None,
             checks=_checks_of(settings),
             line_of=line_of,
             embeddings=load_embeddings() if settings.similarity == "embeddings" else None,

@@ -69,3 +69,44 @@ def test_a_run_is_not_rescored_without_one(invoke: Invoke) -> None:
     invoke("run", "--agent", "demo", "--judge", "python:kind_judges:judge")
     assert invoke("rescore", "latest").code == 2
     assert invoke("rescore", "latest", "--judge", "python:kind_judges:judge").code == 0
+
+
+ASKING: dict[str, str] = {
+    "a check": "      validate: ['judge \"Is it kind?\" >= 4/5']\n",
+    "a rubric": "      tier: rubric\n      rubric: [{dimension: kindness, max_score: 5, min_score: 4}]\n",
+    "expected by itself": "      expected: It is sunny in Paris.\n",
+    "a criterion": "      validate: [length > 1 chars]\n  criteria: [{name: kind, weight: 1, description: kind}]\n",
+}
+CASE = """\
+suite: tone
+eval:
+  test_cases:
+    - name: plain
+      message: What is the weather in Paris?
+"""
+
+
+@pytest.mark.parametrize("asking", ASKING.values(), ids=ASKING)
+def test_a_judge_that_is_asked_needs_its_key(
+    asking: str, invoke: Invoke, tone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    tone.write_text(CASE + asking)
+    outcome = invoke("run", "--agent", "demo", "--judge", "openai:gpt-x", "--rubrics", "always")
+    assert (outcome.code, outcome.err) == (
+        2,
+        "error: `openai` needs a key: set the environment variable `OPENAI_API_KEY`\n",
+    )
+
+
+def test_judges_and_players_that_nobody_asks_need_no_key(
+    invoke: Invoke, project: Path, tone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    tone.write_text(CASE + '      validate: [contains "Paris"]\n')
+    (project / "evalc.toml").write_text('agent = "demo"\njudge = ["openai:gpt-x"]\nuser = "openai:gpt-x"\n')
+    assert invoke("run").code == 0
+    assert invoke("rescore", "latest").code == 0
+    tone.write_text(JUDGED)
+    assert invoke("run", "-k", "plain").code == 0
+    assert "`openai` needs a key" in invoke("run").err
