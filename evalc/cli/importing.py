@@ -177,7 +177,8 @@ class Read(NamedTuple):
 def subjects_of(paths: Sequence[T], origin: From | None, settings: Settings) -> Read:
     """The subjects that the paths are: the files themselves, or with an `origin` the suites that an import would write.
 
-    The settings allow the JavaScript of these suites, which can do no more than answer.
+    The settings allow the JavaScript of these suites, which can do no more than answer, and name the models that they
+    were asked of where nobody names an agent.
 
     Raises:
         UsageError: a file cannot be imported, or has checks in Python.
@@ -207,7 +208,27 @@ def subjects_of(paths: Sequence[T], origin: From | None, settings: Settings) -> 
     # An earlier import may have named the same code in the configuration.
     brought = {Path(check).name for _, each in made for check in each.checks}
     configured = [file for file in settings.checks if Path(file).name not in brought]
+    settings = _with_models([each for _, each in made], settings, temporary.path / NAMES[0])
     return Read(suites, beside, settings.replace(checks=(*configured, *checks)), temporary)
+
+
+def _with_models(imported: Sequence[Imported], settings: Settings, file: Path) -> Settings:
+    """The settings with the agents and the judge of the suites, unless some are named or the suites differ in them.
+
+    The `file` is where they may be written.
+    """
+    from evalc.config.load import load_settings  # noqa: PLC0415 - as above
+
+    models = {suite.models for suite in imported}
+    if settings.agent.use or len(models) != 1 or models == {()}:
+        return settings
+    write_atomic(file, "".join(f"{line}\n" for line in models.pop()).encode())
+    theirs = load_settings(file.parent, explicit=file).sound()
+    print_lines([f"asked as the files say: {', '.join(theirs.agent.use)}"], sys.stderr)
+    judge = settings.judge if settings.judge.use else theirs.judge
+    return settings.replace(
+        agent=settings.agent.replace(use=theirs.agent.use), agents=(*settings.agents, *theirs.agents), judge=judge
+    )
 
 
 def _print_imported(imported: Sequence[Imported]) -> None:

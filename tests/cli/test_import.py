@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Invoke
+from tests.runtime.agents.model.apis import CHAT
+from tests.support.servers import answers, serving
 
 CASE = {
     "id": "ls-get-weather-001",
@@ -289,6 +291,24 @@ def test_check_and_run_read_a_configuration_as_if_it_were_imported(invoke: Invok
     assert ran.code == 1
     assert "json matching a schema" in ran.out
     assert sorted(folder.iterdir()) == before
+
+
+def test_a_run_of_a_configuration_asks_its_providers_unless_an_agent_is_named(
+    invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+    providers = "providers: [{id: openai:chat:tiny, label: small, config: {temperature: 0}}]\n"
+    (project / "p.yaml").write_text(providers + "prompts: [Hi]\ntests: [{assert: [{type: contains, value: fine}]}]\n")
+    (project / "q.yaml").write_text("prompts: [Ho]\ntests: [{assert: [{type: contains, value: fine}]}]\n")
+    with serving(answers(CHAT.answer("fine", []))) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        ran = invoke("run", "p.yaml", "--from", "promptfoo")
+    assert (ran.code, "asked as the files say: small\n" in ran.err) == (0, True)
+    asked = json.loads(server.requests[0].body)
+    assert (asked["model"], asked["temperature"]) == ("tiny", 0)
+    assert invoke("run", "p.yaml", "--from", "promptfoo", "--agent", "demo").code == 1
+    unclear = invoke("run", "p.yaml", "q.yaml", "--from", "promptfoo")
+    assert (unclear.code, "no agent is named" in unclear.err) == (2, True)
 
 
 def test_files_of_another_tool_that_cannot_be_imported_are_not_read(invoke: Invoke, project: Path) -> None:
