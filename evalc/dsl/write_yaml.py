@@ -1,8 +1,9 @@
 """Writes YAML with comments, as people write it.
 
-Checks are a line each, texts of several lines are literal, long ones are folded, small lists and mappings are on one
-line, quotes are used where YAML needs them. The result is in the style of `evalc fmt`, and was read back: it means what
-was to be written. What other programs may read is read back by ruamel.yaml, which shares no code with evalc's reader.
+Checks are a line each, texts of several lines are literal, long ones are folded unless they are data, small lists and
+mappings are on one line, quotes are used where YAML needs them. The result is in the style of `evalc fmt`, and was read
+back: it means what was to be written. What other programs may read is read back by ruamel.yaml, which shares no code
+with evalc's reader.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from evalc.dsl.format.layout import in_quotes, reads_plain
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 
-_ON_ONE_LINE: Final = 88
-_FOLDED_FROM: Final = 120
+_WIDEST: Final = 120
+"""Columns of a line, unless it is one text that is not folded."""
+_LONGEST_FOLDED: Final = 1000
 _LINES: Final = ("validate", "criteria")
 _ODD: Final = r"\x0b-\x1f\x7f-\x9f\ufeff\u2028\u2029\ud800-\udfff"
 _BLOCK: Final = re.compile(rf"[^\s{_ODD}][^\x00-\x08{_ODD}]*")
@@ -109,7 +111,7 @@ def _write(before: str, value: Data, column: int, out: list[str], key: str | Non
         header, body = _block(value, len(before), column + 2, is_item=key is None)
         out.append(f"{before} {header}")
         out += body
-    elif not isinstance(value, Mapping | list | tuple) or not value or (key not in _LINES and _fits_on_a_line(value)):
+    elif not isinstance(value, Mapping | list | tuple) or not value or _fits_behind(before, value, key):
         out.append(f"{before} {_flow(value)}")
     else:
         inside: list[str] = []
@@ -133,14 +135,16 @@ def _block(text: str, behind: int, column: int, *, is_item: bool) -> tuple[str, 
     if _BLOCK.fullmatch(text) and not _SPACE_AT_END.search(text):
         if "\n" in text:
             header, lines = "|" if text.endswith("\n") else "|-", text.removesuffix("\n").split("\n")
-        elif not is_item and behind + len(text) >= _FOLDED_FROM:
-            folded = _WRAPPER.wrap(text)
+        elif not is_item and behind + len(text) >= _WIDEST and _is_prose(text):
+            folded = TextWrapper(max(_WIDEST - column, 60), break_long_words=False, break_on_hyphens=False).wrap(text)
             if len(folded) > 1 and " ".join(folded) == text:
                 header, lines = ">-", folded
     return header or _scalar(text, in_flow=False), (f"{' ' * column}{line}" if line else "" for line in lines)
 
 
-_WRAPPER: Final = TextWrapper(_ON_ONE_LINE, break_long_words=False, break_on_hyphens=False)
+def _is_prose(text: str) -> bool:
+    """Whether a text is for reading: a document or data on one line stays on one."""
+    return len(text) <= _LONGEST_FOLDED and text[0] not in "{["
 
 
 def _flow(value: Data) -> str:
@@ -189,8 +193,10 @@ def _without_comments(value: Data) -> Data:
     return value.value if isinstance(value, Noted) else value
 
 
-def _fits_on_a_line(data: Mapping[str, Data] | Sequence[Data]) -> bool:
-    """Whether a collection without comments and checks is small enough for one line."""
+def _fits_behind(before: str, data: Mapping[str, Data] | Sequence[Data], key: str | None) -> bool:
+    """Whether a collection without comments and checks is small enough for the line of its key or dash."""
+    if key in _LINES:
+        return False
     if not isinstance(data, Mapping):
         if any(isinstance(item, Mapping) for item in data):
             return False  # a list of records has a line for each
@@ -201,7 +207,9 @@ def _fits_on_a_line(data: Mapping[str, Data] | Sequence[Data]) -> bool:
     except TypeError:  # there are comments in it
         return False
     shallow = written.count("[") + written.count("{") <= 3
-    return shallow and len(written) <= _ON_ONE_LINE and "\\n" not in written and f'"{_LINES[0]}": [' not in written
+    if not shallow or "\\n" in written or f'"{_LINES[0]}": [' in written:
+        return False
+    return len(before) + 1 + len(_flow(data)) <= _WIDEST
 
 
 def _is_quoted_in_flow_alone(text: str) -> bool:

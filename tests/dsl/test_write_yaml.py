@@ -94,8 +94,8 @@ eval:
   test_cases:
     - name: a
       message: >-
-        Which flights go to Rome, and when do the last three of them begin?Which flights go to
-        Rome, and when do the last three of them begin?
+        Which flights go to Rome, and when do the last three of them begin?Which flights go to Rome, and when do the
+        last three of them begin?
       tags: [smoke]
       validate:
         - json
@@ -112,6 +112,21 @@ eval:
             - json
 """
     )
+
+
+def test_lines_end_before_column_120_and_data_stay_on_one() -> None:
+    prose, record = "a word " * 30 + "end", '{"id": "' + "a b " * 40 + '"}'
+    row = {"city": "Paris", "question": "Is it warm enough to swim in the river today, or in the lake?", "age": 1}
+    text = write_yaml({"rows": [row, {**row, "more": "x" * 20}, {"a": record}, {"b": prose}, {"c": prose * 5}]})
+    assert text.split("\n")[:6] == [
+        "rows:",
+        '  - {city: Paris, question: "Is it warm enough to swim in the river today, or in the lake?", age: 1}',
+        "  - city: Paris",
+        "    question: Is it warm enough to swim in the river today, or in the lake?",
+        "    age: 1",
+        "    more: xxxxxxxxxxxxxxxxxxxx",
+    ]
+    assert [len(line) > 120 for line in text.splitlines()[6:]] == [True, False, False, False, True]
 
 
 @pytest.mark.parametrize(
