@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support.laws import BRIEF
+
 # Time is measured in `benchmarks/`: a busy machine fails no test. The laws are tried on the same examples everywhere,
 # so that a red run can be run again; EVALC_EXPLORE=1 looks for new ones.
 settings.register_profile("evalc", deadline=None, derandomize=os.environ.get("EVALC_EXPLORE") != "1")
-settings.register_profile("brief", settings.get_profile("evalc"), max_examples=20)
+settings.register_profile("brief", settings.get_profile("evalc"), max_examples=BRIEF)
 settings.load_profile("evalc")
 
 

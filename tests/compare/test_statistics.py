@@ -29,6 +29,7 @@ from evalc.compare.totals import (
     wilson,
 )
 from evalc.model.result import Significance
+from tests.support.laws import examples
 
 COUNTS = st.integers(0, 3000)
 
@@ -96,7 +97,7 @@ def test_wilson_at_the_edges() -> None:
     assert none.high == pytest.approx(1 - every.low)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(st.lists(st.integers(-10, 10).map(lambda tenths: tenths / 10), min_size=8, max_size=60))
 def test_the_bootstrap_is_about_that_of_scipy(changes: list[float]) -> None:
     if len(set(changes)) == 1:
@@ -119,7 +120,7 @@ def test_the_bootstrap_is_about_that_of_scipy(changes: list[float]) -> None:
     assert found.high == pytest.approx(peer.high, abs=0.35 * error + 1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=30), st.randoms(use_true_random=False))
 def test_the_bootstrap_is_the_same_each_time_and_in_any_order(changes: list[float], shuffling: random.Random) -> None:
     first = mean_interval(changes)
@@ -234,7 +235,7 @@ def test_identical_scores_are_unchanged() -> None:
     assert math.copysign(1, found.low) == 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=40))
 def test_no_difference_holds_what_is_no_number(changes: list[float]) -> None:
     found = difference(0, fmean(changes), changes, changed=sum(change != 0 for change in changes))

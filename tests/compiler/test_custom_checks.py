@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import evalc
 from tests.support.checking import case_of, found
+from tests.support.laws import examples
 from tests.support.packages import install
 
 
@@ -168,7 +169,7 @@ def as_written(value: Any) -> Any:
 
 @given(args=st.lists(JSON_VALUES, max_size=3), options=st.dictionaries(st.sampled_from("abc"), JSON_VALUES, max_size=2))
 @example(args=["{{who}}", [{"x": "\\\\{{"}]], options={"a": "\\{{"})
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_written_check_reads_back_the_same(args: list[Any], options: dict[str, Any]) -> None:
     import yaml
 

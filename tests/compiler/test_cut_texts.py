@@ -19,6 +19,7 @@ from evalc.dsl.build_expect import EXPECT
 from evalc.dsl.build_prompt import INPUT, PROMPT_SPEC, VARIANT
 from evalc.dsl.build_suite import CRITERION, DOCUMENTS, EVAL, HOLDS
 from evalc.dsl.document_kind import Kind
+from tests.support.laws import examples
 
 ERROR, WARNING = "EV156", "EV157"
 
@@ -170,7 +171,7 @@ def test_no_key_loses_the_end_of_its_text_to_a_comment_in_silence(code: str, tex
     assert not cut(check(text.replace("TEXT", "Order 4711  # a comment")))
     assert not cut(check(text.replace("TEXT", "'Order #4711'")))
 
-    @settings(max_examples=20)
+    @settings(max_examples=examples(20))
     @given(TEXTS, st.sampled_from(("\n", "\r\n")))
     def law(lost: str, line_end: str) -> None:
         written = text.replace("\n", line_end).replace("TEXT", lost)

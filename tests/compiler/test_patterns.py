@@ -12,6 +12,7 @@ from evalc.ecma.regexp import escape
 from evalc.ecma.regexp.nodes import PatternError
 from evalc.ecma.regexp.parser import parse
 from evalc.ecma.regexp.vacuity import is_local, literal_text, matches_everything, matches_nothing, required_texts
+from tests.support.laws import examples
 
 _PIECES = (
     *("a", "bc", "de f", "1", "23", "_", " ", ".", "*", "+", "?", "{2}", "{2,3}", "{", "}", "{a}", "(", ")", "|"),
@@ -65,7 +66,7 @@ def by_itself(pattern: str, flags: str) -> object:
 @example("\\x41{2}bc", "i")
 @example("[\\x41-\\x5a]bc", "u")
 @example("\\x4gbc", "")
-@settings(max_examples=2_000)
+@settings(max_examples=examples(2_000))
 def test_facts_about_a_shape_hold_for_its_patterns(pattern: str, flags: str) -> None:
     assert summary(examine(pattern, flags)) == by_itself(pattern, flags)
 

@@ -19,6 +19,7 @@ from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.write_yaml import write_yaml
 from tests.dsl.commented_yaml import eval_files
+from tests.support.laws import examples
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.yaml"))
 _COMMENT = re.compile(r"#[^\r\n#]*§[^\r\n]*")
@@ -59,7 +60,7 @@ def formatted(text: str) -> str:
 # --- laws ------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(eval_files())
 def test_idempotent_and_nothing_is_lost(text: str) -> None:
     once = format_text(text)
@@ -68,13 +69,13 @@ def test_idempotent_and_nothing_is_lost(text: str) -> None:
     assert comments(once) == comments(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(eval_files())
 def test_no_compiled_byte_changes(text: str) -> None:
     assert compiled(format_text(text)) == compiled(text)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(eval_files())
 def test_another_reader_of_yaml_sees_the_same(text: str) -> None:
     once = format_text(text)
@@ -82,7 +83,7 @@ def test_another_reader_of_yaml_sees_the_same(text: str) -> None:
     assert oracle.load(once) == oracle.load(text)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(eval_files())
 def test_no_space_at_the_end_of_a_line_outside_of_texts(text: str) -> None:
     once = format_text(text.replace("a: b  ", "a: b"))

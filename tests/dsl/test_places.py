@@ -14,6 +14,7 @@ from evalc.base.source import Source, Span
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.places import locate
 from evalc.dsl.read_yaml import read_yaml
+from tests.support.laws import examples
 
 _PAIR = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..")
 
@@ -126,7 +127,7 @@ _PIECES = st.one_of(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(st.sampled_from(["", "'", '"', "&x ", "!!str '"]), st.lists(_PIECES, max_size=14), st.integers(1, 4))
 def test_flow_scalars(opening: str, pieces: list[str], indent: int) -> None:
     quote = opening[-1:] if opening[-1:] in {"'", '"'} else ""
@@ -138,7 +139,7 @@ def test_flow_scalars(opening: str, pieces: list[str], indent: int) -> None:
     hold_the_law(f"k: {opening}{body.replace(chr(10), chr(10) + ' ' * indent)}{quote}\nl: 1\n")
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(
     st.sampled_from("|>"),
     st.sampled_from(["", "-", "+", "1", "2-", "+3", " # why"]),
@@ -152,7 +153,7 @@ def test_block_scalars(sign: str, header: str, lines: list[str], before: str, ne
     hold_the_law(text + newline * ends)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.text(max_size=40), st.sampled_from([None, "'", '"', "|", ">"]), st.integers(10, 40))
 def test_whatever_pyyaml_writes(value: str, style: str | None, width: int) -> None:
     hold_the_law(yaml.safe_dump({"k": value}, default_style=style, width=width, allow_unicode=True))

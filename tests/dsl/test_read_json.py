@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from evalc.base.source import Source, Span
 from evalc.diagnostics import Finding
 from evalc.dsl.read_json import HOLE, JsonPlaces, _members, _tokenized, read_json
+from tests.support.laws import examples
 
 
 def read(text: str) -> tuple[object, list[tuple[Span, Finding]]]:
@@ -103,7 +104,7 @@ _DATA = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(_DATA, st.sampled_from([None, 0, 2]), st.booleans())
 def test_every_value_is_found_at_its_pointer(data: object, indent: int | None, ascii_only: bool) -> None:
     text = json.dumps(data, indent=indent, ensure_ascii=ascii_only)
@@ -124,7 +125,7 @@ def test_every_value_is_found_at_its_pointer(data: object, indent: int | None, a
     check(data, "")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(
     st.lists(st.sampled_from([*"{}[]:,\"\\ua1d8 -.e/#\n'", "NaN", "\\ud800", "true", '"a"']), max_size=20).map("".join)
 )

@@ -13,6 +13,7 @@ from evalc.dsl.read_events import read_events
 from evalc.dsl.read_lines import read_lines
 from evalc.dsl.read_yaml import read_yaml
 from tests.dsl.commented_yaml import eval_files
+from tests.support.laws import examples
 
 
 def read_by_events(text: str, depth: int) -> list[Node | None]:
@@ -127,7 +128,7 @@ _PLAIN_LINES = st.tuples(_INDENTS, st.sampled_from(["a: ", "b: ", "c:", "d: |"])
 @example("a: |\n  b\n\n\n# c\nd: e")
 @example("- a:\n  - b\n  c:\n- |-\n d")
 @example("a: x {{ #y }}")
-@settings(max_examples=1_000)
+@settings(max_examples=examples(1_000))
 def test_lines_are_read_as_the_parser_reads_them(text: str) -> None:
     assert_same(text + "\n")
 

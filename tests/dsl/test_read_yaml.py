@@ -21,6 +21,7 @@ from evalc.dsl import read_events as module
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, YamlLimits, stretch
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
+from tests.support.laws import examples
 
 Found = list[tuple[Span, Finding]]
 
@@ -427,7 +428,7 @@ _SYNTAX = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(st.lists(_SYNTAX, max_size=30).map("".join))
 def test_whatever_is_read_has_places_inside_the_text(text: str) -> None:
     documents, found = read(text)
@@ -441,7 +442,7 @@ def test_whatever_is_read_has_places_inside_the_text(text: str) -> None:
                 assert text[node.start : node.end] == node.text or "\ufeff" in text or found
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.lists(_SYNTAX, max_size=20).map("".join))
 def test_both_parsers_read_the_same(text: str) -> None:
     with_libyaml = read(text)
@@ -502,7 +503,7 @@ def ruamel_reads(text: str) -> object:
     return reader.load(text)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(_DATA, st.booleans())
 def test_ruamel_reads_what_ruamel_wrote_as_we_do(data: object, flow: bool) -> None:
     text = dumped_by_ruamel(data, flow)
@@ -514,7 +515,7 @@ def test_ruamel_reads_what_ruamel_wrote_as_we_do(data: object, flow: bool) -> No
     assert ours == ruamel_reads(text)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(_DATA, st.sampled_from([None, "'", '"', "|", ">"]), st.integers(20, 100), st.booleans())
 def test_yaml_of_pyyaml_is_read_back(data: object, style: str | None, width: int, flow: bool) -> None:
     text = yaml.safe_dump(

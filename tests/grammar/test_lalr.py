@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from evalc.grammar.build_tables import STARTS, lark_parser
 from evalc.grammar.lalr import Language, Stumble, Token, Tree, read
+from tests.support.laws import examples
 
 parser_of = cache(lark_parser)
 
@@ -142,7 +143,7 @@ def as_data(node: Any) -> Any:
 @example(("rule", "regex", "  /a/ "))
 @example(("template", "template", ""))
 @example(("template", "template", "a {{#if b}}c{{#each d}}{{e}}{{/each}}{{else}}f{{/if}} \\{{ {{g"))
-@settings(max_examples=1_000)
+@settings(max_examples=examples(1_000))
 def test_a_text_is_read_as_lark_reads_it(given_text: tuple[Language, str, str]) -> None:
     read_ = read(*given_text)
     assert (read_ if isinstance(read_, Stumble) else as_data(read_)) == by_lark(*given_text)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from evalc.grammar.nodes import Parsed, Variable
 from evalc.grammar.parse import RULE_TYPES, parse_check, parse_criterion, parse_rule, parse_template
+from tests.support.laws import examples
 
 # --- no text raises --------------------------------------------------------------------------------------------------
 
@@ -39,7 +40,7 @@ PARSERS: dict[str, Callable[[str], Parsed[Any]]] = {
 
 @pytest.mark.parametrize("parser", PARSERS)
 @given(text=hostile)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_every_text_has_a_node_or_faults_inside_it(parser: str, text: str) -> None:
     node, faults = PARSERS[parser](text)
     assert (node is None) == bool(faults)
@@ -52,7 +53,7 @@ def test_every_text_has_a_node_or_faults_inside_it(parser: str, text: str) -> No
 
 
 @given(text=hostile)
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=examples(1_000))
 def test_the_parts_of_a_template_stand_side_by_side(text: str) -> None:
     node, _ = parse_template(text, lenient=True)
     if node is not None:

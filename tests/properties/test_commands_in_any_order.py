@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from typer.testing import CliRunner
 
 from tests.support.command_line import app
+from tests.support.laws import examples
 
 NAMES = ("a", "b", "c", "d")
 AGENT = """\
@@ -206,6 +207,6 @@ class Commands(RuleBasedStateMachine):
 
 
 Commands.TestCase.settings = settings(
-    max_examples=20, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=examples(20), stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
 )
 test_commands = Commands.TestCase

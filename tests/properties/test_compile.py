@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.properties.trying import compiled_text, encoded
+from tests.support.laws import examples
 from tests.support.suites import SIMPLE, Written, can_pass, composed
 
 
@@ -19,7 +20,7 @@ def written(suite: dict[str, Any], *, flow: bool = False) -> str:
 
 @pytest.mark.parametrize("name", SIMPLE)
 @given(data=st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 def test_the_spellings_of_a_check_compile_to_equal_json(name: str, data: st.DataObject) -> None:
     check = data.draw(SIMPLE[name])
     spellings: list[dict[str, Any]] = [{"validate": [check.mapping]}, {"validate": [check.line]}]
@@ -29,7 +30,7 @@ def test_the_spellings_of_a_check_compile_to_equal_json(name: str, data: st.Data
 
 
 @given(data=st.data(), op=st.sampled_from(["any_of", "all_of", "not"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_both_spellings_of_a_composition_compile_to_equal_json(data: st.DataObject, op: str) -> None:
     inner = st.one_of(SIMPLE["contains"], SIMPLE["equals"], SIMPLE["json"], SIMPLE["contains_any"])
     check: Written = composed(data.draw(inner), data.draw(inner), op)

@@ -25,6 +25,7 @@ from evalc.grammar.lalr import load
 from tests.properties.drawing.checks import LABELED, MANY, ONCE, Draw, Spelt, about, judged
 from tests.properties.drawing.suites import Project, projects
 from tests.properties.drawing.worlds import DATA, PROSE
+from tests.support.laws import examples
 
 _KEPT: Final = (*DOCUMENTS[Kind.SUITE], "id", "prompt", "inputs", "version", "model_compatibility")
 _UNREAD: Final = frozenset(PROMPT_SPEC) - frozenset(_KEPT)
@@ -66,7 +67,7 @@ def test_every_type_of_check_is_drawn() -> None:
     mappings: set[str] = set()
     records: set[str] = set()
 
-    @settings(max_examples=20)
+    @settings(max_examples=examples(20))
     @given(one_of_each())
     def note(drawn: list[Spelt]) -> None:
         mappings.update(spelt.mapping["type"] for spelt in drawn if "type" in spelt.mapping)

@@ -21,6 +21,7 @@ from evalc.diagnostics.fixing import applied, ends_the_file, fixed
 from evalc.grammar.nodes import PatternAtom
 from evalc.grammar.parse import parse_check
 from evalc.translate import translated
+from tests.support.laws import examples
 
 HEAD = """\
 suite: s
@@ -374,19 +375,19 @@ def holds_for_texts(text: str, place: str) -> bool:
 # --- the laws --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(LINES, SHAPES)
 def test_a_safe_fix_only_adds_quotes_around_what_is_written(line: str, shape: str) -> None:
     holds_for_safe_fixes(line, shape)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(LINES, SHAPES)
 def test_no_fix_asks_for_less_or_for_something_else(line: str, shape: str) -> None:
     holds_for_all_fixes(line, shape)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.integers(0, 2**60).map(drawn_text), st.sampled_from(PLACES))
 def test_yaml_reads_the_text_that_a_safe_fix_writes(text: str, place: str) -> None:
     holds_for_texts(text, place)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalc.compiler.discover import Finder, GitIgnore, Tracked
+from tests.support.laws import examples
 
 NAMES = st.sampled_from(["x.json", "y.json", "é.json", "a b.json", "[a].json", "!n.json", "#h.json", "t*.json"])
 FILES = st.builds(
@@ -52,7 +53,7 @@ def made(folder: Path, files: list[str], ignoring: dict[str, list[str]]) -> list
     return kept
 
 
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=examples(120))
 @given(st.lists(FILES, max_size=4), IGNORING, st.integers(0, 2**12))
 def test_a_search_finds_what_git_tracks_and_what_it_does_not_ignore(
     files: list[str], ignoring: dict[str, list[str]], tracked: int
@@ -70,7 +71,7 @@ def test_a_search_finds_what_git_tracks_and_what_it_does_not_ignore(
         assert found == expected
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.lists(LINES, min_size=1, max_size=3))
 def test_a_line_matches_what_git_says_it_matches(lines: list[str]) -> None:
     names = ["a", "b", "ab", "x.json", "\u00e9.json", "a b", "[a]", "!n", "#h", "t*", "]", "\\", "*", "a-z", "-"]

@@ -12,6 +12,7 @@ import evalc
 from evalc.diagnostics.render import render_text
 from tests.properties.test_compile import written
 from tests.properties.trying import compiled_text, encoded
+from tests.support.laws import examples
 from tests.support.suites import suites
 
 KEYS = """suite tier tool prompt prompt_file prompt_id inputs eval criteria test_cases name message messages validate
@@ -42,14 +43,14 @@ def check(name: str, text: str) -> None:
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"])), name=st.sampled_from(["x.eval.yaml", "x.json"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 def test_any_text(text: str, name: str) -> None:
     check(name, text)
     check(name, f"eval: {{test_cases: [{text}]}}")
 
 
 @given(nested=NESTED, key=st.sampled_from(["eval", "test_cases", "cases", "validate", "expect"]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_any_data_in_any_place(nested: Any, key: str) -> None:
     case = {"name": "a", "message": "hi", "id": "a", "description": "b", "input": {"message": "hi"}, "expect": nested}
     suite = {
@@ -63,7 +64,7 @@ def test_any_data_in_any_place(nested: Any, key: str) -> None:
 
 
 @given(suite=suites(), data=st.data())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120))
 def test_a_suite_with_a_piece_cut_out_put_in_or_doubled(suite: dict[str, Any], data: st.DataObject) -> None:
     text = written(suite)
     name = "x.eval.yaml"

@@ -14,6 +14,7 @@ from evalc.base.source import Source
 from evalc.compiler.emit import suite as emit_suite
 from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.model.case import Case
+from tests.support.laws import examples
 
 CHECKS = (
     """'contains "{{a}}"'""",
@@ -122,7 +123,7 @@ def made(folder: Path, rows: list[tuple[int, dict[str, Any]]], checks: list[str]
 
 
 @given(rows=ROWS, checks=st.lists(st.sampled_from(CHECKS), min_size=1, max_size=3, unique=True))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=400)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(400))
 def test_a_row_of_a_table_is_as_it_would_be_alone(folder: Path, rows: list[dict[str, Any]], checks: list[str]) -> None:
     sound, *others = [*enumerate([SOUND, *rows])]
     # Beside the first row, whose columns the table has: a name that no row gives at all is a mistake of the text.

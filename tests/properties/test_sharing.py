@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import evalc
+from tests.support.laws import examples
 from tests.support.suites import NAMES, TEXTS, suites
 
 
@@ -24,7 +25,7 @@ def with_cases(suite: dict[str, Any], cases: list[dict[str, Any]], **head: Any) 
 
 
 @given(suite=suites(), depth=st.integers(1, 3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_checks_may_stand_in_rules_that_use_rules(suite: dict[str, Any], depth: int) -> None:
     rules: dict[str, Any] = {}
     cases = []
@@ -40,7 +41,7 @@ def test_checks_may_stand_in_rules_that_use_rules(suite: dict[str, Any], depth: 
 
 
 @given(suite=suites(), text=TEXTS, tags=st.lists(NAMES, max_size=2, unique=True))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_a_common_beginning_of_cases_may_stand_in_defaults(suite: dict[str, Any], text: str, tags: list[str]) -> None:
     shared = {"type": "contains", "rule": text}
     plain = [{**case, "tags": []} for case in suite["eval"]["test_cases"]]
@@ -54,7 +55,7 @@ def test_a_common_beginning_of_cases_may_stand_in_defaults(suite: dict[str, Any]
 
 
 @given(rows=st.dictionaries(NAMES, TEXTS, min_size=1, max_size=4), split=st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_rows_are_cases_that_are_written_out(rows: dict[str, str], split: bool) -> None:
     case: dict[str, Any] = {"description": "d", "message": "say {{text}}", "validate": ['contains "{{text}}!"']}
     table = [{"key": key, "text": text} for key, text in rows.items()]

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, seed, settings
 import evalc
 from evalc.compiler.compiled import CompiledSuite
 from tests.properties.drawing.suites import Project, projects
+from tests.support.laws import examples
 
 EXAMPLES: Final = 600
 """How many projects every law is tried on."""
@@ -24,7 +25,7 @@ parts = pytest.mark.parametrize("part", range(PARTS))
 
 def try_on_projects(test: Callable[[Project], None], part: int) -> None:
     """Call a test with the projects of one part: other ones than those of the other parts."""
-    limits = settings(max_examples=EXAMPLES // PARTS, suppress_health_check=[HealthCheck.too_slow])
+    limits = settings(max_examples=examples(EXAMPLES // PARTS), suppress_health_check=[HealthCheck.too_slow])
     tried = limits(given(projects())(test))
     if settings().derandomize:
         tried = seed(part)(tried)

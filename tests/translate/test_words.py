@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from evalc.grammar.read_check import read_check
 from evalc.translate import translated
 from evalc.translate.names import NOTES
+from tests.support.laws import examples
 from tests.translate.test_code import (
     JAVASCRIPT_OF_OBJECTS,
     JAVASCRIPT_OF_TEXTS,
@@ -355,7 +356,7 @@ PIECES = """at $.items[*].price response contains not any of each json tool call
 WORDS = PIECES.split()
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(st.one_of(st.text(max_size=60), st.lists(st.sampled_from([*WORDS, *LINES]), max_size=12).map(" ".join)))
 def test_no_line_raises(text: str) -> None:
     found = translated(text)
@@ -378,7 +379,7 @@ NAMES = "type value at path op contains not json tool args any threshold length 
 KEYS = st.sampled_from(NAMES.split())
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(
     st.recursive(
         SCALARS, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=3))

@@ -12,13 +12,14 @@ from evalc.compiler.logic.formula import formula_of, negation
 from evalc.compiler.logic.implies import Spoken, always, implies, never
 from evalc.runtime.checks import Evidence
 from tests.compiler.logic.trees import CHECKS, LEAVES, answers, outcomes
+from tests.support.laws import examples
 
 
 @given(
     checks=st.lists(st.one_of(LEAVES, LEAVES, CHECKS), min_size=6, max_size=10),
     evidence=st.lists(answers(), min_size=4, max_size=8),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 def test_conclusions_of_checks_are_so(checks: list[Check], evidence: list[Evidence]) -> None:
     formulas = list(map(formula_of, checks))
     met = [outcomes(checks, answer) for answer in evidence]
@@ -33,7 +34,7 @@ def test_conclusions_of_checks_are_so(checks: list[Check], evidence: list[Eviden
 
 
 @given(checks=st.lists(st.one_of(LEAVES, LEAVES, CHECKS), min_size=6, max_size=10))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_formulas_of_which_one_follows_touch(checks: list[Check]) -> None:
     """Formulas that do not touch are not compared: nothing may follow from one for the other."""
     formulas = [formula for formula in map(formula_of, checks) if not always(formula) and not never(formula)]

@@ -14,6 +14,7 @@ from evalc.compiler.passes import check_logic
 from evalc.compiler.passes.check_logic import are_unrelated
 from tests.compiler.logic.trees import CHECKS, LEAVES, TEXTS
 from tests.compiler.passes.test_soundness import found
+from tests.support.laws import examples
 
 
 def _contains(text: str) -> Check:
@@ -66,7 +67,7 @@ _SCREENED: st.SearchStrategy[Check] = st.one_of(
 @given(checks=st.lists(st.one_of(_SCREENED, _SCREENED, LEAVES, CHECKS), max_size=5))
 @example([_lacks(""), _measured("ms", None, -1)])
 @example([_contains("a ab b"), Not(_matches("(a|b) ab"))])
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_the_screened_pass_finds_what_the_unscreened_one_finds(checks: list[Check]) -> None:
     screened = list(map(str, found(checks)))
     with patch.object(check_logic, "are_unrelated", return_value=False):

@@ -14,6 +14,7 @@ from evalc.compiler.passes.check_logic import Contradictions
 from evalc.diagnostics import Diagnostics
 from evalc.runtime.checks import Evidence
 from tests.compiler.logic.trees import CHECKS, LEAVES, answers, outcomes
+from tests.support.laws import examples
 
 
 def found(checks: list[Check]) -> Diagnostics:
@@ -45,7 +46,7 @@ _OF_CALLS = _CALL | st.builds(Of, st.sampled_from([Turn(1), Turn(2)]), _CALL)
 
 
 @given(checks=st.lists(_OF_CALLS, min_size=2, max_size=4), evidence=st.lists(answers(), min_size=4, max_size=10))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_findings_about_lines_that_compete_for_calls_are_true(checks: list[Check], evidence: list[Evidence]) -> None:
     assert_so(checks, evidence)
 
@@ -54,7 +55,7 @@ def test_findings_about_lines_that_compete_for_calls_are_true(checks: list[Check
     checks=st.lists(st.one_of(LEAVES, LEAVES, CHECKS), min_size=2, max_size=6),
     evidence=st.lists(answers(), min_size=4, max_size=10),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_findings_about_checks_together_are_true(checks: list[Check], evidence: list[Evidence]) -> None:
     assert_so(checks, evidence)
 

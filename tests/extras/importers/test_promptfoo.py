@@ -20,6 +20,7 @@ from evalc.extras.importers import promptfoo_tests
 from evalc.extras.importers.imported import Imported
 from evalc.extras.importers.promptfoo import import_promptfoo
 from evalc.extras.importers.promptfoo_templates import Unmappable, rendered, template_of, variables_of
+from tests.support.laws import examples
 
 
 def imported(text: str, folder: Path = Path()) -> tuple[Imported | None, list[Problem]]:
@@ -674,7 +675,7 @@ CONFIGURATIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(CONFIGURATIONS)
 def test_any_configuration_ends_in_a_suite_or_in_errors(configuration: dict[str, object]) -> None:
     suite, problems = imported(json.dumps(configuration))
@@ -708,7 +709,7 @@ def test_more_than_plain_variables(text: str) -> None:
         variables_of(text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.text(alphabet="{}%#ab |\\\n"))
 def test_a_plain_template_renders_its_variables_as_themselves(text: str) -> None:
     try:

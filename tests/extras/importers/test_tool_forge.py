@@ -18,6 +18,7 @@ from evalc.dsl.format import format_text
 from evalc.extras.importers import import_tool_forge
 from evalc.extras.importers.imported import Imported
 from tests.extras.importers.envelopes import envelopes
+from tests.support.laws import examples
 
 ROOT = Path(__file__).parents[3]
 TWINS = sorted(
@@ -41,7 +42,7 @@ def compiled(*subjects: Path | Source) -> list[dict[str, Any]]:
     return files
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(envelopes())
 def test_the_law(tmp_path_factory: pytest.TempPathFactory, envelope: dict[str, Any]) -> None:
     source = Source("get-weather.labeled.json", json.dumps(envelope))
