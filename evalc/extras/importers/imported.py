@@ -107,7 +107,7 @@ def refused(cases: Sequence[Any], more: Mapping[str, Any], path: Path, imported:
 
     `imported` has the files that they name.
     """
-    text = write_yaml({"suite": "a", "prompt": "a", "eval": {**more, "test_cases": [*cases]}}, for_others=False)
+    text = write_yaml({"suite": "a", "prompt": "a", "eval": {"test_cases": [*cases], **more}}, for_others=False)
     starts = [found.start() for found in re.finditer(r"^    - ", text, re.MULTILINE)]
     beside = {os.path.realpath(path.parent / side.path): side.text for side in imported.side_files}
     checks = tuple(path.parent / each for each in imported.checks)

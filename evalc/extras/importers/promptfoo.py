@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import compress
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 from evalc.base.source import Source, Span
-from evalc.check.tree import Check, Test, within
+from evalc.check.tree import All, Check, Test, all_of, within
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar, fields_of
@@ -28,7 +29,15 @@ from evalc.extras.importers.imported import (
     yaml_of,
 )
 from evalc.extras.importers.promptfoo_agents import agents_of
-from evalc.extras.importers.promptfoo_assertions import checks_of, ignored_keys
+from evalc.extras.importers.promptfoo_assertions import (
+    Scored,
+    checks_of,
+    enough_of,
+    ignored_keys,
+    is_graded,
+    members_of,
+    weight_of,
+)
 from evalc.extras.importers.promptfoo_code import Code
 from evalc.extras.importers.promptfoo_prompts import Prompt, prompts_of
 from evalc.extras.importers.promptfoo_shape import in_rows, of_one_test, said_once, taken_out
@@ -66,6 +75,15 @@ def import_promptfoo(source: Source, folder: Path, problems: Diagnostics) -> Imp
     """The suite of a promptfoo configuration, for `folder`; None if the file has errors."""
     root = document_of(source, problems, is_promptfoo, "a promptfoo configuration")
     return _Importer(source, folder, problems).imported(root) if isinstance(root, nodes.Mapping) else None
+
+
+class _Found(NamedTuple):
+    """What an assertion asks, with the comments above it, and the set that it counts for."""
+
+    check: Check
+    assertion: Mapping[str, Any]
+    notes: tuple[str, ...]
+    of_set: tuple[int, float] | None = None
 
 
 @final
@@ -244,24 +262,21 @@ class _Importer:
             case["repeat"] = test.repeat
         if test.metadata is not None:
             case["x-metadata"] = test.metadata
-        if isinstance(test.threshold, int | float) and test.threshold != 1:
-            why = "in promptfoo a score of that much is enough, here every check has to hold"
-            test.comments.append(self._given.leave_out(test.source, test.node, f"`threshold: {test.threshold}`", why))
-            test.is_whole = False
         return case
 
     def _checks(self, test: PromptfooTest, values: Mapping[str, Any]) -> tuple[list[Noted], list[str]]:
         """The entries of `validate:`, and comments to stand behind the last of them."""
         waiting: list[str] = []
-        found: list[tuple[Check, Mapping[str, Any], tuple[str, ...]]] = []
-        for index, (source, node, data) in enumerate((*test.inherited, *test.assertions)):
-            lost = self._of_default if index < len(test.inherited) else waiting
+        found: list[_Found] = []
+        are_all = True
+        for source, node, data, is_inherited, of_set in _asserted(test):
+            lost = self._of_default if is_inherited else waiting
             above = self._given.comments_above(source, node)
             if not isinstance(data, dict):
                 self._problems.add(source, node.span, Finding("EV654", what="an assertion", expected="a mapping"))
                 continue
             type_ = f"`{data.get('type')}`"
-            if data.get("weight") == 0 and not isinstance(data.get("weight"), bool):
+            if data.get("weight") == 0 and type_ != "`assert-set`" and not isinstance(data.get("weight"), bool):
                 why = "its weight is 0, so it decides nothing in promptfoo; here every check has to hold"
                 lost += [*above, self._given.leave_out(source, _type_of(node), type_, why)]
                 continue
@@ -269,7 +284,7 @@ class _Importer:
                 checks, differences = checks_of(data, values, test.transform, self._keep_schema, self._code)
             except Unmappable as reason:
                 lost += [*above, self._given.leave_out(source, _type_of(node), type_, f"{reason}")]
-                test.is_whole = False
+                test.is_whole = are_all = False
                 continue
             waiting += above
             if "{{" in str(data.get("metric", "")):
@@ -287,18 +302,50 @@ class _Importer:
                 test.is_whole = False
             if "icontains" in str(data.get("type")):
                 self._note_folding(source, node, type_)
-            for check in checks:
-                found.append((check, data, tuple(waiting)))
-                waiting = []
-        scored = [not data.keys().isdisjoint(("metric", "weight")) for _, data, _ in found]
-        placed = of_one_test([check for check, _, _ in found], scored=scored)
+            found.append(_Found(all_of(checks), data, tuple(waiting), of_set))
+            waiting = []
+        if is_number(test.threshold):
+            found = self._enough(test, found, are_all=are_all)
+        single = [(part, data, notes) for check, data, above, _ in found for part, notes in _parts(check, above)]
+        scored = [not data.keys().isdisjoint(("metric", "weight")) for _, data, _ in single]
+        placed = of_one_test([check for check, _, _ in single], scored=scored)
         entries, behind = list[Noted](), list[str]()
-        for kept, (_, data, notes) in zip(placed, found, strict=True):
+        for kept, (_, data, notes) in zip(placed, single, strict=True):
             if kept is None:
                 behind += notes
             else:
                 entries.append(Noted(self._entry(kept, data), notes))
         return entries, [*behind, *waiting]
+
+    def _enough(self, test: PromptfooTest, found: list[_Found], *, are_all: bool) -> list[_Found]:
+        """What has to hold where the score of a test has to reach its threshold."""
+        what, threshold = f"`threshold: {test.threshold}`", float(str(test.threshold))
+        if not 0 < threshold <= 1:
+            raise Unmappable(f"with {what}, promptfoo passes it always, or never")
+        if not found:
+            return []
+        try:
+            if not are_all:
+                raise Unmappable("not all that counts for it is imported")
+            scored = [Scored(check, weight_of(data), is_graded(data, check), of) for check, data, _, of in found]
+            needed, some, differences = enough_of(scored, threshold)
+        except Unmappable as reason:
+            why = f"{reason}; in promptfoo a score of that much is enough, here every check has to hold"
+            test.comments.append(self._given.leave_out(test.source, test.node, what, why))
+            test.is_whole = False
+            return found
+        for why in differences:
+            test.comments.append(self._note(test.source, test.node, what, why))
+            test.is_whole = False
+        kept = [each._replace(check=needed[index]) for index, each in enumerate(found) if index in needed]
+        if some is not None:
+            others = [each for index, each in enumerate(found) if index not in needed]
+            notes = [note for each in others for note in each.notes]
+            if any("metric" in each.assertion for each in others):
+                why = "a check within a composition has no criterion of its own"
+                notes.append(self._given.leave_out(test.source, test.node, "`metric`", why))
+            kept.append(_Found(some, {}, (*notes, f"for {what} of promptfoo")))
+        return kept
 
     def _entry(self, check: Check, assertion: Mapping[str, Any]) -> object:
         """The entry of `validate:` that is a check with its metric and weight."""
@@ -409,6 +456,26 @@ def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
         except Unmappable as reason:
             raise Unmappable(f"in its variable `{name}`, {reason}") from reason
     return found
+
+
+_OfSet = tuple[int, float] | None
+
+
+def _asserted(test: PromptfooTest) -> Iterator[tuple[Source, Node, Any, bool, _OfSet]]:
+    """The assertions of a test, with whether `defaultTest` has them, and the set where a score decides."""
+    for index, (source, node, data) in enumerate((*test.inherited, *test.assertions)):
+        members, of_set = [data], None
+        if is_number(test.threshold) and isinstance(data, dict) and data.get("type") == "assert-set":
+            with suppress(Unmappable):  # which is said of the set
+                members, of_set = members_of(data), (index, weight_of(data))
+        yield from ((source, node, each, index < len(test.inherited), of_set) for each in members)
+
+
+def _parts(check: Check, notes: tuple[str, ...]) -> Iterator[tuple[Check, tuple[str, ...]]]:
+    """The checks that all have to hold, the first with the notes."""
+    first, *more = check.checks if isinstance(check, All) else (check,)
+    yield first, notes
+    yield from ((each, ()) for each in more)
 
 
 def _type_of(node: Node) -> Node:

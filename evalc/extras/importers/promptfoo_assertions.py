@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import combinations
 from typing import Any, Final, NamedTuple
 
 from evalc.check.forms import together
@@ -28,6 +29,8 @@ from evalc.check.tree import (
     Test,
     Tools,
     all_of,
+    asks,
+    some_of,
 )
 from evalc.compiler.examine import examine
 from evalc.ecma import to_string
@@ -81,6 +84,9 @@ _KEYS: Final = frozenset(
     {"type", "value", "threshold", "weight", "metric", "assert", "transform", "contextTransform", "description"}
 )
 _GEVAL_THRESHOLD: Final = 0.7
+_MOST_SCORED: Final = 12
+_MOST_NAMED: Final = 60
+"""How many assertions can have a threshold together, and how often the checks that say it may name them in all."""
 _MOST_CALLS: Final = 20
 """Calls of one tool are counted by naming it so often."""
 
@@ -118,6 +124,102 @@ class _Assertion(NamedTuple):
         value = split(self.value)
         _require(isinstance(value, list) and value, "the value is not a list of texts")
         return tuple(map(self.text, value))
+
+
+class Scored(NamedTuple):
+    """What an assertion adds to a score: whether its check holds, times its weight; of a set, to the score of that."""
+
+    check: Check
+    weight: float
+    is_graded: bool  # in promptfoo it may count in part
+    of_set: tuple[int, float] | None = None  # the number of the set, and its weight
+
+
+def members_of(assertion: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The assertions of a set, each with its metric.
+
+    Raises:
+        Unmappable: it has none, or none of them counts.
+    """
+    members = _members(assertion)
+    _require(sum(map(weight_of, members)), "the assertions of the set have no weights")
+    metric = {"metric": assertion["metric"]} if "metric" in assertion else {}
+    return [{**metric, **each} for each in members]
+
+
+def enough_of(scored: Sequence[Scored], threshold: float) -> tuple[dict[int, Check], Check | None, list[str]]:
+    """What holds where enough of the checks hold: those that all have to, by their numbers, and a check of others.
+
+    With them goes how they differ from promptfoo.
+
+    Raises:
+        Unmappable: no composition says it, or only a long one.
+    """
+    _require(0 < threshold <= 1, "promptfoo passes it always, or never")
+    if len(scored) == 1 and (alone := _with_least(scored[0].check, threshold)):
+        return {0: alone}, None, []
+    _require(len(scored) <= _MOST_SCORED, f"no composition says it of more than {_MOST_SCORED} assertions")
+    indices = range(len(scored))
+    sets = [frozenset(each) for size in range(len(scored) + 1) for each in combinations(indices, size)]
+    reach = {each for each in sets if _score(scored, each) >= threshold}
+    least = [each for each in sets if each in reach and not any(each - {one} in reach for one in each)]
+    _require(least, "the assertions have no weights")
+    needed = frozenset.intersection(*least)
+    others = [each - needed for each in least if each > needed]
+    _require(sum(map(len, others)) <= _MOST_NAMED, "only a long composition says it")
+    some = [all_of(scored[index].check for index in sorted(each)) for each in others]
+    is_in_part = any(each.is_graded for each in scored)
+    why = "in promptfoo a score counts in part, here a check holds or not"
+    checks = {index: scored[index].check for index in sorted(needed)}
+    return checks, some_of(some) if some else None, [why] if is_in_part else []
+
+
+def _score(scored: Sequence[Scored], held: frozenset[int]) -> float:
+    """The score where these hold, with promptfoo's rounding: sets are added last."""
+    sums: dict[tuple[int, float] | None, tuple[float, float]] = {None: (0, 0)}
+    for index, each in enumerate(scored):
+        reached, most = sums.get(each.of_set, (0, 0))
+        sums[each.of_set] = (reached + each.weight * (index in held), most + each.weight)
+    reached, most = sums.pop(None)
+    for (_, weight), (share, whole) in ((key, value) for key, value in sums.items() if key):
+        reached, most = reached + share / whole * weight, most + weight
+    return reached / most if most else 0
+
+
+def is_graded(assertion: Mapping[str, Any], check: Check) -> bool:
+    """Whether an assertion may count in part, and not only as what its check says."""
+    name = str(assertion.get("type")).removeprefix("not-")
+    return name in _JUDGED or (name in ("javascript", "python") and asks(check, "check"))
+
+
+def _with_least(check: Check, least: float) -> Check | None:
+    """A check that is graded, with this threshold; None if it has none."""
+    match check:
+        case Test("judge", (named, scale, question, _)):
+            return Test("judge", (named, scale, question, least))
+        case Test("similar", (text, _)):
+            return Test("similar", (text, least))
+    return None
+
+
+def _members(assertion: Mapping[str, Any]) -> list[dict[str, Any]]:
+    given = assertion.get("assert")
+    members = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+    _require(members and members == given, "the set holds no assertions")
+    _require(all(member.get("type") != "assert-set" for member in members), "promptfoo refuses a set within a set")
+    return members
+
+
+def weight_of(assertion: Mapping[str, Any]) -> float:
+    """What an assertion counts for.
+
+    Raises:
+        Unmappable: that is no number.
+    """
+    weight = assertion.get("weight", 1)
+    if not is_number(weight) or weight < 0:
+        raise Unmappable("its weight is not a number")
+    return weight
 
 
 def checks_of(
@@ -354,18 +456,21 @@ def _any_call(asked: _Assertion) -> Check:
 
 
 def _assert_set(asked: _Assertion) -> Check:
-    """A set in which all, or one, must pass."""
-    members: Any = asked.fields.get("assert")
-    is_set = isinstance(members, list) and members and all(isinstance(member, dict) for member in members)
-    _require(is_set, "the set holds no assertions")
-    _require(all(member.get("weight", 1) == 1 for member in members), "the assertions of the set have weights")
+    """A set in which all must pass, or as many as reach its threshold."""
+    members = [each for each in _members(asked.fields) if weight_of(each) > 0]  # without a weight, it decides nothing
+    _require(members, "the assertions of the set have no weights")
+    threshold = asked.fields.get("threshold")
     checks = [_check_of(asked._replace(fields=member)) for member in members]
-    threshold = asked.fields.get("threshold", 1)
-    if threshold == 1:
+    if threshold is None:
         return all_of(checks)
-    is_one = isinstance(threshold, int | float) and 0 < threshold <= 1 / len(members) + 1e-9
-    _require(is_one, f"no composition says that {threshold} of the set has to pass")
-    return _any(checks)
+    _require(is_number(threshold), "its threshold is not a number")
+    scored = [
+        Scored(check, weight_of(member), is_graded(member, check))
+        for check, member in zip(checks, members, strict=True)
+    ]
+    needed, some, differences = enough_of(scored, threshold)
+    asked.differences.extend(differences)
+    return all_of([*(needed.values()), *([some] if some else [])])
 
 
 # --- calls of tools --------------------------------------------------------------------------------------------------

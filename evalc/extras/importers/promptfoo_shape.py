@@ -264,8 +264,8 @@ def of_one_test(checks: Sequence[Check], *, scored: Sequence[bool]) -> Sequence[
     """The checks of a test as they are in a case; None for a check that an earlier one includes.
 
     One call may answer several assertions of promptfoo, where `any call of` would want a call for each: if a call could
-    have the arguments of two, both deny that there is none. A case has a limit once, as the narrowest of the
-    limits without a weight or metric of their own (`scored`).
+    have the arguments of two, both deny that there is none. A case has a limit once: the narrowest, which counts for
+    the metric or weight of the one that is `scored`.
     """
     placed: list[Check | None] = []
     limits: dict[Step, int] = {}
@@ -275,12 +275,14 @@ def of_one_test(checks: Sequence[Check], *, scored: Sequence[bool]) -> Sequence[
             placed.append(None)
             continue
         plain += () if is_scored else (check,)
-        limited = check.step if isinstance(check, Of) and single_values(check) and not is_scored else None
-        index = len(placed) if limited is None else limits.setdefault(limited, len(placed))
-        both = _both(placed[index], check) if index < len(placed) else None
+        number = len(placed)
+        index = limits.setdefault(check.step, number) if isinstance(check, Of) and single_values(check) else number
+        both = None if index == number or (is_scored and scored[index]) else _both(placed[index], check)
         if both is not None:
-            placed[index] = both
             placed.append(None)
+            kept = number if is_scored else index
+            placed[index], placed[kept] = None, both
+            limits = {step: kept if at == index else at for step, at in limits.items()}
         elif isinstance(check, Of) and any(_may_be_one_call(check, other) for other in checks):
             placed.append(Not(negated(check)))
         else:

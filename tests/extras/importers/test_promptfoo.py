@@ -120,6 +120,18 @@ MAPPED = [
         "{type: assert-set, threshold: 0.5, assert: [{type: contains, value: a}, {type: is-json}]}",
         ['- contains "a" or json'],
     ),
+    (
+        "{type: assert-set, threshold: 0.7, assert: [{type: contains, value: a}, {type: is-json}]}",
+        ['- contains "a"', "- json"],
+    ),
+    (
+        "{type: assert-set, threshold: 0.7, assert: [{type: regex, value: a, weight: 3}, {type: is-json}]}",
+        ["- matches /a/"],
+    ),
+    (
+        "{type: assert-set, threshold: 0.8, assert: [{type: llm-rubric, value: is kind}]}",
+        ['- judge "is kind" >= 0.8/1'],
+    ),
 ]
 
 
@@ -190,7 +202,21 @@ def test_mapped_assertions_compile(assertion: str, lines: list[str]) -> None:
         ("{type: is-json, value: {items: {format: iri}}}", "the format `iri` of its schema is not checked here"),
         ("{type: is-json, value: {$ref: '#', type: object}}", "what stands beside a `$ref`"),
         ("{type: is-json, value: {type: strin}}", "its schema is not a JSON Schema"),
-        ("{type: assert-set, threshold: 0.7, assert: [{type: is-json}, {type: is-json}]}", "no composition"),
+        ("{type: assert-set, threshold: 0, assert: [{type: is-json}]}", "promptfoo passes it always, or never"),
+        ("{type: assert-set, threshold: 0.5, assert: [{type: is-json, weight: 0}]}", "have no weights"),
+        ("{type: assert-set, assert: [{type: is-json, weight: 0}]}", "have no weights"),
+        ("{type: assert-set, assert: [{type: is-json, weight: x}]}", "its weight is not a number"),
+        ("{type: assert-set, assert: [{type: assert-set}]}", "promptfoo refuses a set within a set"),
+        (
+            "{type: assert-set, threshold: 0.5, assert: [" + "{type: is-json}, " * 13 + "]}",
+            "of more than 12 assertions",
+        ),
+        (
+            "{type: assert-set, threshold: 0.5, assert: ["
+            + ", ".join(f"{{type: contains, value: {each}}}" for each in "abcdefg")
+            + "]}",
+            "only a long composition",
+        ),
         ("{type: equals, value: {a: '{{name}}'}}", "a template inside"),
         ("{type: 'trajectory:tool-used', value: 'search_*'}", "`search_*` is a pattern"),
         ("{type: 'trajectory:tool-used', value: {name: a, max: 21}}", "a whole number up to 20"),
@@ -210,6 +236,74 @@ def test_unmapped_parts_are_named_at_their_places_and_in_the_suite(assertion: st
     line, column = problems[0].start
     assert f"# {problems[0].finding.message()} (promptfooconfig.yaml:{line}:{column})" in suite.text
     assert suite.text.endswith('- judge "z"\n')
+
+
+A, B, C = ("{type: contains, value: a}", "{type: regex, value: b}", "{type: is-json}")
+
+
+@pytest.mark.parametrize(
+    ("threshold", "assertions", "lines"),
+    [
+        (1, [A, B], ['- contains "a"', "- matches /b/"]),
+        (0.7, [A, B], ['- contains "a"', "- matches /b/"]),
+        (0.5, [A, "{type: contains, value: b}"], ['- contains any of ["a", "b"]']),
+        (0.33, [A, B, C], ['- contains "a" or matches /b/ or json']),
+        (
+            0.6,
+            [A, B, C],
+            ['- (contains "a" and matches /b/) or (contains "a" and json) or (matches /b/ and json)'],
+        ),
+        (
+            0.7,
+            ["{type: contains, value: a, weight: 2, metric: m}", B, C],
+            ['- contains "a" for m', "- matches /b/ or json"],
+        ),
+        (
+            0.75,
+            [A, f"{{type: assert-set, threshold: 0.1, assert: [{B}, {C}]}}"],
+            ['- contains "a"', "- matches /b/ or json"],
+        ),
+        (0.75, ["{type: llm-rubric, value: is kind}"], ['- judge "is kind" >= 0.75/1']),
+    ],
+)
+def test_a_threshold_says_how_much_of_a_test_has_to_hold(
+    threshold: float, assertions: list[str], lines: list[str]
+) -> None:
+    suite, problems = imported(
+        f"prompts: [Hi]\ntests: [{{threshold: {threshold}, assert: [{', '.join(assertions)}]}}]\n"
+    )
+    assert not problems
+    assert suite is not None
+    found = [line.strip() for line in suite.text.partition("validate:\n")[2].splitlines()]
+    assert [
+        line.replace("{type: contains, rule: a, criterion: m, weight: 2}", 'contains "a" for m') for line in found
+    ] == [
+        each
+        for line in lines
+        for each in ([f"# for `threshold: {threshold}` of promptfoo"] if " or " in line or "any of" in line else [])
+        + [line]
+    ]
+    assert suite.weaker == 0
+    assert not [each for each in evalc.check(Source("s.eval.yaml", suite.text)) if each.severity == "error"]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "assertions", "why"),
+    [
+        (0.5, [A, "{type: made-up}"], "not all that counts for it is imported"),
+        (0.5, [A, "{type: contains, value: b, weight: x}"], "its weight is not a number"),
+        (0.5, [A, "{type: similar, value: x}"], "in promptfoo a score counts in part"),
+        (0.5, [A, "{type: javascript, value: output.length / 9}"], "in promptfoo a score counts in part"),
+        (0, [A], "promptfoo passes it always, or never"),
+    ],
+)
+def test_thresholds_that_are_not_said_whole_are_named(threshold: float, assertions: list[str], why: str) -> None:
+    one, other = f"{{threshold: {threshold}, assert: [{', '.join(assertions)}]}}", f"{{assert: [{C}]}}"
+    suite, problems = imported(f"prompts: [Hi]\ntests: [{one}, {other}]\n")
+    assert suite is not None
+    (said,) = [message for each in problems if why in (message := each.finding.message())]
+    assert f"# {said}" in suite.text
+    assert suite.weaker + suite.lost == 1
 
 
 @pytest.mark.parametrize(
@@ -280,7 +374,6 @@ def test_a_whole_configuration() -> None:
     for name, words in {
         "CODE": "it uses `fetch`, which a check in JavaScript does not have",
         "FILTER": "`{{ language | upper }}` is more than a plain variable",
-        "SCORE": "in promptfoo a score of that much is enough, here every check has to hold",
     }.items():
         shown = shown.replace(words, name)
     assert shown == dedent("""\
@@ -317,7 +410,6 @@ def test_a_whole_configuration() -> None:
               inputs: {language: French}
 
             # not imported: a test: in its variable `text`, FILTER (promptfooconfig.yaml:23:5)
-            # not imported: `threshold: 0.5`: SCORE (promptfooconfig.yaml:29:9)
             - {name: dutch, inputs: {language: Dutch, text: in Dutch}}
         """).replace("SUITE", suite.text.partition("suite: ")[2].partition("\n")[0])
     assert format_text(suite.text) == suite.text
@@ -361,6 +453,7 @@ def test_formats_are_named_as_a_difference() -> None:
     ("assertions", "why"),
     [
         ("{type: equals, value: a}, {type: contains, value: b}", '`contains "b"` contradicts `equals "a"`'),
+        ("{type: equals, value: a, metric: m}, {type: contains, value: b}", '`contains "b"` contradicts `equals "a"`'),
         ("{type: word-count, value: {min: 3, max: 2}}", "`length 3..2 words` cannot pass"),
         ("{type: contains, value: '{{map}}'}", "the variable `map` is no text"),
     ],
@@ -747,10 +840,11 @@ def test_assertions_of_one_test_side_by_side(assertions: tuple[str, ...], lines:
     assert checks_of(suite) == lines
 
 
-def test_a_limit_with_a_metric_stands_by_itself() -> None:
-    suite, _ = imported(in_one_test(LATENCY % 2000, "{type: latency, threshold: 500, metric: speed}"))
+@pytest.mark.parametrize(("first", "second"), [(2000, 500), (500, 2000)])
+def test_a_limit_counts_for_the_metric_of_either(first: int, second: int) -> None:
+    suite, _ = imported(in_one_test(LATENCY % first, f"{{type: latency, threshold: {second}, metric: speed}}"))
     assert suite is not None
-    assert checks_of(suite) == ["- latency <= 2s", "- latency <= 500ms for speed"]
+    assert checks_of(suite) == ["- latency <= 500ms for speed"]
 
 
 RECORDED: list[dict[str, Any]] = json.loads((Path(__file__).parent / "promptfoo_verdicts.json").read_text())
