@@ -78,7 +78,7 @@ def import_promptfoo(source: Source, folder: Path, problems: Diagnostics) -> Imp
 
 
 class _Found(NamedTuple):
-    """What an assertion asks, with the comments above it, and the set that it counts for."""
+    """The check of an assertion, with the comments above it, and the set that it counts for."""
 
     check: Check
     assertion: Mapping[str, Any]
@@ -318,7 +318,7 @@ class _Importer:
         return entries, [*behind, *waiting]
 
     def _enough(self, test: PromptfooTest, found: list[_Found], *, are_all: bool) -> list[_Found]:
-        """What has to hold where the score of a test has to reach its threshold."""
+        """The checks that hold where the score of a test reaches its threshold."""
         what, threshold = f"`threshold: {test.threshold}`", float(str(test.threshold))
         if not 0 < threshold <= 1:
             raise Unmappable(f"with {what}, promptfoo passes it always, or never")

@@ -127,7 +127,7 @@ class _Assertion(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """What an assertion adds to a score: whether its check holds, times its weight; of a set, to the score of that."""
+    """A check that adds its weight to a score, or to that of its set, where it holds."""
 
     check: Check
     weight: float
@@ -148,7 +148,7 @@ def members_of(assertion: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def enough_of(scored: Sequence[Scored], threshold: float) -> tuple[dict[int, Check], Check | None, list[str]]:
-    """What holds where enough of the checks hold: those that all have to, by their numbers, and a check of others.
+    """The checks that say that enough of these hold: those that all have to, by their numbers, and another.
 
     With them goes how they differ from promptfoo.
 
@@ -211,7 +211,7 @@ def _members(assertion: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def weight_of(assertion: Mapping[str, Any]) -> float:
-    """What an assertion counts for.
+    """The weight of an assertion.
 
     Raises:
         Unmappable: that is no number.

@@ -265,7 +265,7 @@ def of_one_test(checks: Sequence[Check], *, scored: Sequence[bool]) -> Sequence[
 
     One call may answer several assertions of promptfoo, where `any call of` would want a call for each: if a call could
     have the arguments of two, both deny that there is none. A case has a limit once: the narrowest, which counts for
-    the metric or weight of the one that is `scored`.
+    the metric or weight of a check that is `scored`.
     """
     placed: list[Check | None] = []
     limits: dict[Step, int] = {}
