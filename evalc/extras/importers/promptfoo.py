@@ -41,14 +41,19 @@ from evalc.extras.importers.promptfoo_assertions import (
 from evalc.extras.importers.promptfoo_code import Code
 from evalc.extras.importers.promptfoo_prompts import Prompt, prompts_of
 from evalc.extras.importers.promptfoo_shape import in_rows, of_one_test, said_once, taken_out
-from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
+from evalc.extras.importers.promptfoo_source import FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import Unmappable, filled, template_of
 from evalc.extras.importers.promptfoo_tests import PromptfooTest, Tests
 from evalc.grammar.write_check import AS_TEMPLATES
 from evalc.model.json import is_number, to_json
 from evalc.model.suite import slug
 
-_TEXTS: Final = (".txt", ".md", ".csv", ".diff", ".html", ".patch", ".sql", ".xml")
+_NO_TEXT: Final = re.compile(
+    r"(?:\.(?:[cm]?[jt]s|py|pdf|jpe?g|png|gif|bmp|webp|svg|mp[34]|webm|ogg|mov|avi|wmv|mkv|m4[av]|wav|aac|flac|wma|aiff|"
+    r"opus)|(?:\A|/)\.env[^/]*)\Z",
+    re.IGNORECASE,
+)
+"""Files that promptfoo runs or sends as media, and those with secrets; it reads any other as text."""
 _LONGEST: Final = 100_000
 _SHORT: Final = 60
 _LINE: Final = 300
@@ -364,7 +369,9 @@ class _Importer:
             return value
         path = value.removeprefix(FILE)
         try:
-            source = self._given.read(path, (*_TEXTS, *DATA_FILES))
+            if _NO_TEXT.search(path):
+                raise Unmappable(f"`{path}` is no text")
+            source = self._given.read(path)
             if len(source.text) > _LONGEST:
                 raise Unmappable(f"`{path}` has more than {_LONGEST:,} characters")
             is_yaml = path.endswith((".yaml", ".yml"))

@@ -266,9 +266,8 @@ def _check_of(asked: _Assertion) -> Check:
         raise Unmappable(_WHY_NOT[name])
     _require("contextTransform" not in asked.fields, "a response is checked as it is, without a `contextTransform`")
     _require(name in _CHECKS, "evalc has no such check")
-    _require(
-        name in ("is-json", "javascript", "python") or not _is_path(asked.value), "the value is not read from a file"
-    )
+    if name not in ("is-json", "javascript", "python"):
+        asked = asked._replace(fields=_with_files(asked))
     if transform := asked.fields.get("transform"):
         _require(isinstance(transform, str), "its `transform` is not code")
         asked = asked._replace(transforms=(*asked.transforms, transform))
@@ -331,6 +330,20 @@ def _is_path(value: object) -> bool:
     return isinstance(value, str) and value.startswith("file://")
 
 
+def _with_files(asked: _Assertion) -> Mapping[str, Any]:
+    """The fields of an assertion, its value with what the files hold that it names, which promptfoo does not fill."""
+    value = asked.value
+    if not any(map(_is_path, value if isinstance(value, list) else [value])):
+        return asked.fields
+
+    def read(each: Any) -> Any:
+        data = asked.code.data_of(each) if _is_path(each) else each
+        _require(data is each or not has_template(json.dumps(data)), f"there is a template inside of `{each}`")
+        return data
+
+    return {**asked.fields, "value": [*map(read, value)] if isinstance(value, list) else read(value)}
+
+
 def _each(asked: _Assertion, *, ignoring_case: bool = False) -> list[Check]:
     return [Test("contains", text, ignoring_case) for text in asked.texts()]
 
@@ -384,7 +397,7 @@ def _is_json(asked: _Assertion) -> Check:
     if has_formats:
         asked.differences.append("formats such as `date` are checked by other rules")
     # A file that need not be changed stays where it is.
-    is_as_it_was = _is_path(asked.value) and asked.code.data_of(asked.value) == schema
+    is_as_it_was = _is_path(asked.value) and asked.value.endswith(".json") and asked.code.data_of(asked.value) == schema
     return Test("json", ("strict", asked.value if is_as_it_was else schema))
 
 

@@ -27,7 +27,7 @@ from evalc.dsl.sources import unsaved
 from evalc.ecma import scripts, to_string
 from evalc.ecma.scripts import ScriptError, functions_of
 from evalc.extras.importers.imported import SideFile, name_of
-from evalc.extras.importers.promptfoo_source import FILE, Configuration
+from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, rendered, variables_of
 from evalc.grammar.write_check import NoLine
 from evalc.model.json import is_number
@@ -261,8 +261,9 @@ class Code:
         return Test("check", (named, (), options, Bounds() if is_verdict else above))
 
     def data_of(self, path: str) -> Any:
-        """The data of a file of JSON that the configuration names."""
-        return to_plain(self._given.document(self._given.read(path, (".json",))))
+        """The data of a file of YAML or JSON that an assertion names, or the text of a file."""
+        source = self._given.read(path, (".txt", *DATA_FILES))
+        return source.text.strip() if path.endswith(".txt") else to_plain(self._given.document(source))
 
     def side_files(self) -> tuple[SideFile, ...]:
         """The files that hold the code of the configuration itself."""

@@ -50,8 +50,8 @@ class Configuration:
 
     # --- files beside it ---
 
-    def read(self, path: str, endings: tuple[str, ...]) -> Source:
-        """A file that the configuration names, if it is of a kind that can be read and lies within the project."""
+    def read(self, path: str, endings: tuple[str, ...] = ("",)) -> Source:
+        """A file that the configuration names, if it has such an ending and lies within the project."""
         path = path.removeprefix(FILE)
         if not path.endswith(endings):
             raise Unmappable(f"`{path}` is not a file that can be imported ({', '.join(endings)})")
