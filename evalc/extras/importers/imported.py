@@ -31,10 +31,12 @@ from evalc.model import case as m
 from evalc.model.suite import dimension_of
 
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
-_PLAIN: Final = re.compile(r"[A-Za-z0-9\s_.,:;!?-]*")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9\s_.,:;!?'\"()\[\]/&\u2013\u2014-]*")
 """A description of which a name says as much."""
 _OF_A_LINE: Final = re.compile(r" on line \d+")
 _LONGEST_NAME: Final = 48
+"""Of a name that does not say all of a text."""
+_LONGEST_WHOLE: Final = 64
 
 NO_COUNTERPART: Final = "it has no counterpart here"
 """Why something is not imported, unless there is more to say."""
@@ -177,12 +179,13 @@ class CaseNames:
         return {"name": name, "description": as_template(description)} if has_more else {"name": name}
 
 
-def name_of(text: str, *, longest: int = _LONGEST_NAME) -> str:
-    """`Asks for the weather of a city` is `asks_for_the_weather_of_a_city`; cut between words when it is long."""
-    words = _OTHER.sub("_", text.lower()).strip("_")
+def name_of(text: str, *, longest: int = _LONGEST_WHOLE) -> str:
+    """`Asks for a city's weather` is `asks_for_a_citys_weather`; cut between words when it is longer than `longest`."""
+    words = _OTHER.sub("_", text.lower().replace("'", "")).strip("_")
     if len(words) <= longest:
         return words
-    return words[: longest + 1].rpartition("_")[0] or words[:longest]
+    cut = min(longest, _LONGEST_NAME)
+    return words[: cut + 1].rpartition("_")[0] or words[:cut]
 
 
 def _record(check: Check) -> Any:

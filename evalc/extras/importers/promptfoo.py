@@ -231,12 +231,10 @@ class _Importer:
         given = [frozenset(case.get("inputs", ())) for case in cases]
         everywhere = frozenset.intersection(*given)
         used = dict.fromkeys(name for each in prompts.values() for name in each.variables)
-        if used.keys() <= everywhere and not others:
+        if used.keys() <= everywhere:
             return keys
         names = dict.fromkeys((*used, *(name for each in given for name in sorted(each))))
-        return keys | {
-            "inputs": [{"name": name, **({} if name in everywhere else {"required": False})} for name in names]
-        }
+        return keys | {"inputs": {name: {"required": name in everywhere} for name in names}}
 
     # --- cases ---
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from itertools import chain, count, takewhile
+from itertools import count
 from typing import Any, Final, NamedTuple
 
 from evalc.check.contract import single_values
@@ -17,7 +17,7 @@ from evalc.translate.trees import negated
 
 _LIMIT: Final = re.compile(r"(latency|cost) <= \S+")
 _FEWEST_ROWS: Final = 3
-_SHORT: Final = 60
+_SHORT: Final = 120
 _TEXT: Final = r'"(?:[^"\\]|\\.)*"'
 _LINE: Final = re.compile(
     rf"(?P<before>(?P<not>not )?(?P<predicate>contains|equals|starts with|judge) )(?P<text>{_TEXT})"
@@ -25,6 +25,8 @@ _LINE: Final = re.compile(
 )
 """A line whose text may be a template that a row fills."""
 _LONG: Final = 240
+_NAME: Final = re.compile(rf"[^\n{{}}\\/@]{{1,{_SHORT}}}")
+"""A text that names a case as it stands."""
 
 
 class Table(NamedTuple):
@@ -148,6 +150,7 @@ def _rows_of(
 ) -> Noted:
     """One case whose rows are the cases."""
     first = cases[0].value
+    named = [case.value["name"] for case in cases]
     taken = {*first["inputs"]}
     columns: list[str | None] = []  # for each text the column that has it, or None where all have the same
     for position, (kind, text) in enumerate(texts[0]):
@@ -163,31 +166,36 @@ def _rows_of(
     comments = [_comments_of(case) for case in cases]
     filled = iter(columns)
     written: dict[str, Any] = {"name": ""}
-    column = next(filled)
-    if column is not None:
-        written["description"] = f"{{{{{column}}}}}"
-        rows = [{**row, column: row[column] or case.value["name"]} for row, case in zip(rows, cases, strict=True)]
+    about = next(filled)
+    if about is not None:
+        written["description"] = f"{{{{{about}}}}}"
+        rows = [{**row, about: row[about] or name} for row, name in zip(rows, named, strict=True)]
     elif "description" in first:
         written["description"] = first["description"]
     key = _key_of(rows, naming)
+    is_named = bool(key) and _are_names([row[key] for row in rows], named)
     if table is not None and table.rows == len(rows) and not any(comments) and _is_of(table, rows):
-        written["for_each"] = {"file": table.path, "key": key} if key else table.path
-    elif key:
-        written["for_each"] = {"key": key, "rows": _noted(rows, comments)}
+        read = {"file": table.path, "key": key} if key and not is_named else table.path
+        written |= {"name": f"{{{{{key}}}}}" if is_named else names.make(key, "row"), "for_each": read}
     else:
-        key = next(each for each in chain(("id",), _numbered("case")) if each not in taken)
-        rows = [{key: case.value["name"], **row} for case, row in zip(cases, rows, strict=True)]
-        listed = _noted(rows, comments)
-        written["for_each"] = listed if key == "id" else {"key": key, "rows": listed}
+        if about is not None and _are_names([row[about] for row in rows], named):
+            key = about
+            del written["description"]
+        elif not is_named:
+            key = next(each for each in _numbered("name") if each not in taken)
+        rows = [{key: row.get(key, name), **row} for row, name in zip(rows, named, strict=True)]
+        written |= {"name": f"{{{{{key}}}}}", "for_each": _noted(rows, comments)}
     for each, value in first.items():
         if each == "validate":
             written[each] = [_with_column(entry.value, filled) for entry in value.value]
         elif each not in ("name", "description", "inputs"):
             written[each] = value
-    words = zip(*(case.value["name"].split("_") for case in cases), strict=False)
-    begin = "_".join(each[0] for each in takewhile(lambda each: len({*each}) == 1, words))
-    written["name"] = names.make(begin if key in ("id", "case") else key, "row")
     return Noted(written)
+
+
+def _are_names(texts: Sequence[str], names: Sequence[str]) -> bool:
+    """Whether cases may be called by these texts, which the names were made of, so that no two are alike."""
+    return all(_NAME.fullmatch(text) and name_of(text) == name for text, name in zip(texts, names, strict=True))
 
 
 def _with_column(entry: Any, columns: Iterator[str | None]) -> Any:

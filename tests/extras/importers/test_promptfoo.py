@@ -387,9 +387,7 @@ def test_a_whole_configuration() -> None:
             Translate to {{language}}:
             {{text}}
           prompt_2: Another
-        inputs:
-          - {name: language}
-          - {name: text, required: false}
+        inputs: {language: {required: true}, text: {required: false}}
         defaults:
           validate:
             - latency <= 5s

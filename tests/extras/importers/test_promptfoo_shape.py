@@ -47,15 +47,13 @@ def test_alike_cases_in_a_row_are_rows_of_one(tmp_path: Path) -> None:
             - json
         eval:
           test_cases:
-            - name: country
+            - name: "{{country}}"
               for_each:
-                key: country
-                rows:
-                  - {country: France, expected: Paris}
-                  # Not Milan
-                  # not imported: `made-up`: evalc has no such check (promptfooconfig.yaml:6:101)
-                  - {country: Italy, expected: 'a "\d" }}'}
-                  - {country: Peru, expected: "42"}
+                - {country: France, expected: Paris}
+                # Not Milan
+                # not imported: `made-up`: evalc has no such check (promptfooconfig.yaml:6:101)
+                - {country: Italy, expected: 'a "\d" }}'}
+                - {country: Peru, expected: "42"}
               validate:
                 - contains "{{expected}}"
 
@@ -75,36 +73,43 @@ def test_rows_have_the_names_of_their_tests(tmp_path: Path) -> None:
         tests:
           - {description: Says hello, vars: {id: 1, x: b}, assert: [{type: llm-rubric, value: a}]}
           - {description: Says goodbye! & more, vars: {id: 1, x: b}, assert: [{type: llm-rubric, value: b}]}
-          - {description: Says it's late? & more, vars: {id: 1, x: b}, assert: [{type: llm-rubric, value: c}]}
-          - {description: Says no - & yes, vars: {id: 1, x: b}, assert: [{type: llm-rubric, value: d}]}
+          - {description: Says it's 100 %, vars: {id: 1, x: b}, assert: [{type: llm-rubric, value: c}]}
+          - {description: Says no + yes, vars: {id: 1, x: b}, assert: [{type: llm-rubric, value: d}]}
         """,
         tmp_path,
     )
-    assert [case.id.partition("/")[2] for case in cases] == [
-        "says@says_hello",
-        "says@says_goodbye_more",
-        "says@says_it_s_late_more",
-        "says@says_no_yes",
-    ]
-    assert [case.description for case in cases][1:] == [
-        "Says goodbye! & more",
-        "Says it's late? & more",
-        "Says no - & yes",
-    ]
+    names = ["says_hello", "says_goodbye_more", "Says it's 100 %", "Says no + yes"]
+    assert [case.id.partition("/")[2] for case in cases] == names
+    assert [case.description for case in cases] == names
+    assert '- name: "{{about}}"\n' in text
     assert '- judge "{{rubric}}"' in text
-    assert '{case: says_no_yes, id: 1, x: b, about: "Says no - & yes", rubric: d}' in text
+    assert "- {about: Says no + yes, id: 1, x: b, rubric: d}" in text
+
+
+def test_rows_are_called_by_what_differs_from_all_other_cases(tmp_path: Path) -> None:
+    rows = "".join(f"\n  - {{description: {each}, vars: {{q: a}}, assert: [{{type: is-json}}]}}" for each in "bcd")
+    text, cases = imported(f"prompts: ['{{{{q}}}}']\ntests:{rows}", tmp_path)
+    assert '- name: "{{name}}"\n      for_each:\n        - {name: b, q: a}\n' in text
+    assert [case.id for case in cases] == [f"{cases[0].id[:-1]}{each}" for each in "bcd"]
+
+    row = "{vars: {q: Q}, assert: [{type: equals, value: A}]}"
+    first = "{description: x, vars: {q: y}, assert: [{type: is-json}]}"
+    alike = ", ".join(row.replace("Q", q).replace("A", q * 2) for q in ("X!", "Y", "Z"))
+    text, cases = imported(f"prompts: ['{{{{q}}}}']\ntests: [{first}, {alike}]", tmp_path)
+    assert [case.id.partition("/")[2] for case in cases] == ["x", "x_2", "y", "z"]
+    assert '- {name: x_2, q: "X!", expected: "X!X!"}' in text
 
 
 def test_a_table_is_read_where_it_is(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("q,topic\na,x\nb,y\nc,z\n")
     config = "prompts: ['{{q}}']\ndefaultTest: {assert: [{type: contains, value: '{{topic}}'}]}\ntests: file://t.csv\n"
     text, cases = imported(config, tmp_path)
-    assert text.endswith("    - {name: q, for_each: {file: t.csv, key: q}}\n")
+    assert text.endswith('    - {name: "{{q}}", for_each: t.csv}\n')
     assert [(case.input.message, case.expect.response_contains) for case in cases][2] == ("c", ("z",))
 
     (tmp_path / "t.csv").write_text('q,topic\na,x\n"b\n",y\nc,z\n')  # promptfoo takes the line break off
     text, cases = imported(config, tmp_path)
-    assert '- {q: b, topic: "y"}' in text
+    assert '- {topic: "y", q: b}' in text
     assert [case.input.message for case in cases] == ["a", "b", "c"]
 
 

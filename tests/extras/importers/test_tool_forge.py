@@ -96,7 +96,7 @@ def test_it_reads_well() -> None:
         tool_version: "1.2.0"
         eval:
           test_cases:
-            - name: regression_the_minus_sign_of_a_temperature_was
+            - name: regression_the_minus_sign_of_a_temperature_was_lost
               id: rg-get-weather-001
               description: "regression: the minus sign of a temperature was lost"
               created_at: "2026-03-02"
