@@ -46,6 +46,21 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     cost_usd: float | None = None
 
 
+MOST_WRITTEN: Final = 100
+"""The files of an attempt that are kept at most."""
+
+
+class WrittenFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A file that an agent wrote: its path in the folder of the attempt, its size in bytes, and its text.
+
+    A file that is not UTF-8, or too long to be kept, has no text.
+    """
+
+    path: str
+    size: int
+    text: str | None = None
+
+
 class TraceContext(NamedTuple):
     """The context of a span by the W3C's Trace Context and Baggage: the values of the headers of these names."""
 
@@ -108,7 +123,8 @@ class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     its name, where the agent says it.
     `reports_calls` is false where the answer does not say which tools were called; `near_calls` is then a key of it
     that probably holds them. `state` is any JSON that the agent wants back with the next turn of the
-    conversation. `took_files` says that the agent worked in a folder with the files of the case.
+    conversation. `took_files` says that the agent worked in a folder with the files of the case; `written` are the
+    files that it wrote or changed there, up to now, and None if it had no folder.
     """
 
     response: str
@@ -122,6 +138,7 @@ class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     near_calls: str | None = None
     state: Any = None
     took_files: bool = False
+    written: tuple[WrittenFile, ...] | None = None
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -138,12 +155,16 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Exhibit(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """Material for a judge, as JSON can say it: request, answer, and the ground truth that the case has."""
+    """Material for a judge, as JSON can say it: request, answer, and the ground truth that the case has.
+
+    `written` are the files that the agent wrote; None if it had no folder to write in.
+    """
 
     message: str = ""
     messages: tuple[dict[str, str], ...] = ()
     response: str
     tool_calls: tuple[dict[str, Any], ...] = ()
+    written: tuple[WrittenFile, ...] | None = None
     expected: str | None = None
     reference_data: dict[str, Any] | None = None
 

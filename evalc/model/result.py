@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, Protocol
 
 import msgspec
 
+from evalc.model.answer import WrittenFile
 from evalc.model.case import Message
 from evalc.model.suite import Place, Selected, SuiteKey
 
@@ -256,7 +257,8 @@ class CaseDetails(_Record, frozen=True, kw_only=True):
 
     `usage` has `inputTokens`, `outputTokens` and `costUsd`, each where known, `judge_usage` also `requests` and
     `cached`, `user_usage` `requests` and `costUsd`. Of a conversation, `response` is that of all turns, and
-    `unanswered` the message of the turn that it broke in.
+    `unanswered` the message of the turn that it broke in. `written` are the files that the agent wrote in the folder of
+    the attempt, unset if it had none.
     """
 
     tools_called: tuple[str, ...] = ()
@@ -274,6 +276,7 @@ class CaseDetails(_Record, frozen=True, kw_only=True):
     turns: tuple[TurnDetails, ...] | msgspec.UnsetType = msgspec.UNSET
     unanswered: str | msgspec.UnsetType = msgspec.UNSET
     user_usage: dict[str, int | float] | msgspec.UnsetType = msgspec.UNSET
+    written: tuple[WrittenFile, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class LabelResult(_Record, frozen=True, kw_only=True):

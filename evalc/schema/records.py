@@ -232,6 +232,12 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "turns": "Of a conversation, the turns that were answered.",
         "unanswered": "Of a conversation that broke, the message that was not answered, shortened, secrets struck out.",
         "userUsage": "What playing the user took: requests and cost.",
+        "written": "The files that the agent wrote in the folder of the attempt, where it had one.",
+    },
+    "WrittenFile": {
+        "path": "Its path in the folder of the attempt.",
+        "size": "Its size in bytes.",
+        "text": "Its text, secrets struck out, unless it is long or no UTF-8.",
     },
     "TurnDetails": {
         "message": "What the user said, shortened, secrets struck out.",

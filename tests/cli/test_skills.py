@@ -136,6 +136,37 @@ def test_evals_need_no_import(invoke: Invoke) -> None:
     assert "`evalc check` and `evalc run` take the file as it stands" in outcome.err
 
 
+WRITER = """\
+import json, sys
+sys.stdin.read()
+open("out.csv", "w").write("rows,1\\n")
+print(json.dumps({"response": "I wrote out.csv and chart.png."}))
+"""
+READER = """\
+def judge(query):
+    written = {each["path"]: each.get("text") for each in query["written"]}
+    return int(written == {"out.csv": "rows,1\\n"}), f"it wrote {', '.join(written)}"
+"""
+
+
+def test_a_judge_sees_the_files_that_were_written(invoke: Invoke, project: Path) -> None:
+    (project / "agent.py").write_text(WRITER)
+    (project / "judging.py").write_text(READER)
+    run = ("run", "tables/evals/evals.json", "-k", "eval-1", "--agent", "with-skill")
+    assert invoke(*run).code == 0
+    (result,) = project.glob("**/results/*/tables.labeled.json")
+    assert json.loads(result.read_text())["cases"][0]["details"]["written"] == [
+        {"path": "out.csv", "size": 7, "text": "rows,1\n"}
+    ]
+    assert invoke("rescore", "latest").code == 0
+    assert invoke("report", "-o", "report.html").code == 0
+    assert "out.csv" in (project / "report.html").read_text()
+    (project / "agent.py").write_text(WRITER.replace("out.csv", "elsewhere.csv", 1))
+    assert "it wrote elsewhere.csv" in invoke(*run).out
+    assert invoke("run", "tables/evals/evals.json", "--agent", "with-skill", "--record", "kept").code == 1
+    assert "it wrote elsewhere.csv" in invoke(*run[:-1], "replay:kept").out
+
+
 def test_an_agent_without_a_folder_is_said_to_lack_the_files(invoke: Invoke) -> None:
     outcome = invoke("run", "tables/evals/evals.json", "--agent", "demo")
     assert "the case has files, and the agent works in no folder of its own" in outcome.out

@@ -22,6 +22,7 @@ from msgspec import UNSET, UnsetType
 
 from evalc.base.terminal import counted
 from evalc.compare.totals import significance_of_all
+from evalc.model.answer import WrittenFile
 from evalc.model.numbers import rounded
 from evalc.model.reports import CheckStrength, Coverage, Strength, Trend
 from evalc.model.result import AssertionResult, AttemptResult, CaseDetails, CaseResult, CriterionResult
@@ -397,11 +398,16 @@ def _case(case: CaseResult, before: CaseResult | None, lines: SourceLines, group
         "turns": _turns(details),
         "toolCalls": tuple(map(_tool_call, details.tool_calls[:MOST_CALLS])),
         "moreCalls": max(len(details.tool_calls) - MOST_CALLS, 0) or None,
+        "written": tuple(map(_file, details.written or ())),
         "usage": details.usage,
         "finishReason": details.finish_reason,
         "attempts": tuple(_outcome(each, each.error, each.response) for each in case.attempts or ()),
         "baseline": None if before is None else _before(before),
     }
+
+
+def _file(written: WrittenFile) -> Record:
+    return _present({"path": written.path, "size": written.size, "text": _cut(written.text, LONGEST_TEXT)})
 
 
 def _turns(details: CaseDetails) -> tuple[Record, ...]:

@@ -6,9 +6,11 @@ its `SKILL.md`, such a call is added behind it.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
+import stat
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -18,10 +20,10 @@ from typing import Any, Final, final
 
 import msgspec
 
-from evalc.base.errors import AgentError, AgentProtocolError
+from evalc.base.errors import AgentError, AgentProtocolError, EvalcError
 from evalc.base.files import is_below, make_folder, read_limited, skill_name
-from evalc.base.terminal import excerpt
-from evalc.model.answer import AgentResponse, ToolCall
+from evalc.base.terminal import excerpt, well_formed
+from evalc.model.answer import MOST_WRITTEN, AgentResponse, ToolCall, WrittenFile
 from evalc.model.case import SKILL_TOOL
 from evalc.runtime.agents import wire
 from evalc.runtime.mapping import JsonPath
@@ -31,6 +33,10 @@ _LARGEST: Final = 100_000
 SKILLS: Final = ".agents/skills"
 """Where programs without a profile find skills."""
 _MANIFEST: Final = re.compile(r"[/\\]skills[/\\]+(?:[^/\\\s\"']+[/\\]+)*?(?P<name>[\w.-]+)[/\\]+SKILL\.md(?!\.?\w)")
+_INSTALLED: Final = frozenset({"__pycache__", "node_modules", "venv"})
+_LONGEST_TEXT: Final = 100_000
+_MOST_TEXT: Final = 300_000
+"""The bytes of one text, and of all texts of an attempt, that are kept."""
 _NOT_COPIED: Final = (".git", ".evalc", ".venv", "__pycache__", "evals", "node_modules")
 """The parts of a skill that no agent is given: above all the evals, which say what is asked of it."""
 
@@ -147,6 +153,39 @@ def fill(folder: Path, files: Mapping[str, str], root: Path, skills: Iterable[Pa
             _copy(skill, folder, f"{below}/{skill_name(skill)}", *_NOT_COPIED)
     except (OSError, shutil.Error) as error:
         raise AgentError(f"the folder of the attempt cannot be made: {excerpt(str(error))}") from None
+
+
+def stamps_in(folder: Path) -> dict[str, tuple[int, int, int]]:
+    """The files in a folder by their paths there, each with what is another once it is written; shallow ones first.
+
+    Links, hidden folders and those of installed packages are left out.
+    """
+    found: dict[str, tuple[int, int, int]] = {}
+    for parent, below, names in os.walk(folder):
+        below[:] = [name for name in below if not name.startswith(".") and name not in _INSTALLED]
+        for name in names:
+            path = Path(parent, name)
+            with suppress(OSError):
+                status = path.lstat()
+                if stat.S_ISREG(status.st_mode):
+                    found[str(path.relative_to(folder))] = (status.st_mtime_ns, status.st_size, status.st_ino)
+    return dict(sorted(found.items(), key=lambda each: (each[0].count(os.sep), each[0])))
+
+
+def written_in(folder: Path, before: Mapping[str, object]) -> tuple[WrittenFile, ...]:
+    """The files in a folder that are not as they were `before`, with their texts as far as these are not too long."""
+    changed = [(path, stamp[1]) for path, stamp in stamps_in(folder).items() if before.get(path) != stamp]
+    left = _MOST_TEXT
+    written: list[WrittenFile] = []
+    for path, size in changed[:MOST_WRITTEN]:
+        text = None
+        if size <= min(left, _LONGEST_TEXT):
+            with suppress(OSError, EvalcError, UnicodeDecodeError):
+                text = read_limited(folder / path, _LONGEST_TEXT).decode()
+                left -= size
+        name = well_formed(path.replace(os.sep, "/"))
+        written.append(WrittenFile(path=name, size=size, text=text))
+    return tuple(written)
 
 
 def _copy(source: Path, folder: Path, name: str, *skipped: str) -> None:

@@ -21,7 +21,7 @@ import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, MachineFailed, UsageError
 from evalc.base.terminal import excerpt, well_formed
-from evalc.model.answer import AgentRequest, AgentResponse
+from evalc.model.answer import AgentRequest, AgentResponse, WrittenFile
 from evalc.runtime import MAX_BODY
 from evalc.runtime.agents import Session, wire
 from evalc.runtime.agents.trace import environment_of
@@ -272,6 +272,7 @@ class _CommandSession:
         self.agent = agent
         self._dialogue: Process | None = None
         self._folder: Path | None = None
+        self._before: Mapping[str, object] = {}  # what was in it at first
 
     async def send(self, request: AgentRequest) -> AgentResponse:
         agent, profile = self.agent, self.agent.profile
@@ -280,14 +281,14 @@ class _CommandSession:
         try:
             if self._folder is None and (skills := self._skills(request)) is not None:
                 self._folder = Path(mkdtemp(prefix="evalc-")).resolve()
-                await asyncio.to_thread(self._fill, self._folder, request, skills)
+                self._before = await asyncio.to_thread(self._fill, self._folder, request, skills)
             answer = await self._asked(request, profile)
+            written = None if self._folder is None else await asyncio.to_thread(self._written, self._folder)
         except (OSError, RuntimeError) as error:  # or no thread can be started, which would wait for it
             what = f"`{agent.argv[0]}` cannot be started"
             said = getattr(error, "strerror", None) or error
             raise MachineFailed.of(what, error) or AgentUnavailable(f"{what}: {said}") from None
         finally:
-            placed = self._folder is not None
             if request.conversation is None:
                 self._remove()
         if isinstance(answer, Completed):
@@ -295,7 +296,7 @@ class _CommandSession:
                 profile.answer_in(answer.stdout)  # which says why it failed, if the events do
             raise AgentError(ending_of(answer))
         response = wire.decode_answer(answer) if profile is None else profile.answer_in(answer)
-        return msgspec.structs.replace(response, took_files=True) if placed else response
+        return response if written is None else msgspec.structs.replace(response, took_files=True, written=written)
 
     async def _asked(self, request: AgentRequest, profile: Profile | None) -> bytes | Completed:
         """The output of the program, or how it ended without an answer."""
@@ -323,11 +324,18 @@ class _CommandSession:
         has_folder = agent.profile is not None or agent.skills is not None or request.files or skills
         return skills if has_folder else None
 
-    def _fill(self, folder: Path, request: AgentRequest, skills: Sequence[Path]) -> None:
-        from evalc.runtime.agents.coding import SKILLS, fill  # noqa: PLC0415 - for start-up
+    def _fill(self, folder: Path, request: AgentRequest, skills: Sequence[Path]) -> Mapping[str, object]:
+        """Fill the folder; what is in it then."""
+        from evalc.runtime.agents.coding import SKILLS, fill, stamps_in  # noqa: PLC0415 - for start-up
 
         profile = self.agent.profile
         fill(folder, request.files, self.agent.root, skills, SKILLS if profile is None else profile.skills)
+        return stamps_in(folder)
+
+    def _written(self, folder: Path) -> tuple[WrittenFile, ...]:
+        from evalc.runtime.agents.coding import written_in  # noqa: PLC0415 - as above
+
+        return written_in(folder, self._before)
 
     def _remove(self) -> None:
         folder, self._folder = self._folder, None

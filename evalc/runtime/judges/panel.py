@@ -297,6 +297,7 @@ class CaseJudge:
             messages=tuple({"role": turn.role, "content": turn.content} for turn in self._messages),
             response=text,
             tool_calls=tuple(map(_shown_call, self._response.tool_calls)),
+            written=self._response.written,
             expected=case.expected,
             reference_data=case.reference_data,
         )

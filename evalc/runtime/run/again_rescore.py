@@ -84,6 +84,7 @@ def _response(recorded: RecordedAnswer, text: str, tool_mode: ToolMode) -> Agent
         usage=None if details.usage is msgspec.UNSET else msgspec.convert(details.usage, Usage),
         tool_mode=tool_mode,
         took_files=True,  # which the run has warned of
+        written=None if details.written is msgspec.UNSET else details.written,
         reports_calls=details.near_calls is msgspec.UNSET,
         near_calls=None if details.near_calls is msgspec.UNSET else details.near_calls,
         finish_reason=None if details.finish_reason is msgspec.UNSET else details.finish_reason,

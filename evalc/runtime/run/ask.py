@@ -195,6 +195,7 @@ def whole_of(answers: Sequence[AgentResponse]) -> AgentResponse:
         reports_calls=near is None and any(answer.reports_calls for answer in answers),
         near_calls=near,
         took_files=answers[-1].took_files,
+        written=answers[-1].written,
     )
 
 

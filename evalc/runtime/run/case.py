@@ -512,6 +512,7 @@ def _details(case: Case, answer: AgentAnswer, checked: Checked, judge: CaseJudge
         near_calls=msgspec.UNSET if response.near_calls is None else response.near_calls,
         turns=turns,
         user_usage=user_usage,
+        written=msgspec.UNSET if response.written is None else response.written,
     )
 
 

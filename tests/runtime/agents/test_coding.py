@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from evalc.base import CODING
 from evalc.base.errors import AgentError, UsageError
-from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
+from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage, WrittenFile
 from evalc.runtime.agents.coding import Profile, profiles, with_skills
-from evalc.runtime.agents.process import coding_agent
+from evalc.runtime.agents.process import CommandAgent, coding_agent
 from tests.support.asking import ask, failure
 
 STREAMS = Path(__file__).with_name("streams")
@@ -229,6 +230,40 @@ def test_a_program_that_fails(called: Path, root: Path, monkeypatch: pytest.Monk
     assert str(failure(agent)) == "the command ended with exit status 3"
     request = AgentRequest(message="Hi", files={"a": "gone.csv"})
     assert str(failure(agent, request)).startswith("the folder of the attempt cannot be made: [Errno 2]")
+
+
+WRITING = """\
+import os, sys
+sys.stdin.read()
+print('{"response": "Done."}')
+for path in ("out/report.md", ".cache/x", "node_modules/y"):
+    os.makedirs(os.path.dirname(path))
+    open(path, "w").write("# Sales\\n")
+open("data.csv", "a").write("c")
+open("chart.png", "wb").write(b"\\x89PNG\\xff")
+open("long.txt", "w").write("a" * 200_000)
+os.symlink(sys.argv[1], "link.txt")
+"""
+
+
+def test_files_that_a_program_writes_are_kept(root: Path, tmp_path: Path) -> None:
+    (root / "write.py").write_text(WRITING)
+    for name in ("data.csv", "same.csv", "outside.txt"):
+        (root / name).write_text("a,b")
+    agent = CommandAgent(f"{sys.executable} write.py {tmp_path / 'outside.txt'}", project_root=root)
+    answer = ask(agent, AgentRequest(message="Hi", files={"data.csv": "data.csv", "same.csv": "same.csv"}))
+    assert answer.written == (
+        WrittenFile(path="chart.png", size=5),
+        WrittenFile(path="data.csv", size=4, text="a,bc"),
+        WrittenFile(path="long.txt", size=200_000),
+        WrittenFile(path="out/report.md", size=8, text="# Sales\n"),
+    )
+
+
+def test_an_agent_that_has_no_folder_says_nothing_of_files(called: Path, root: Path) -> None:
+    (root / "answer.py").write_text('print(\'{"response": "Done."}\')')
+    assert ask(CommandAgent(f"{sys.executable} answer.py", project_root=root)).written is None
+    assert ask(coding_agent("codex", root, None, 1_000_000)).written == ()
 
 
 @pytest.mark.parametrize("name", ["../a.csv", "linked/out/a.csv"])

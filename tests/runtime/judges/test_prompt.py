@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from evalc.model.answer import Exhibit, Question
+from evalc.model.answer import Exhibit, Question, WrittenFile
 from evalc.runtime.judges import model as prompt
 from evalc.runtime.judges.model import prompt_for
 
@@ -102,7 +102,19 @@ def test_a_scale_that_is_not_whole_and_a_question_without_words() -> None:
     assert "to 2.5 (met fully).\n" in system
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [((), "[]"), ((WrittenFile(path="a.md", size=2, text="hi"),), '"path": "a.md",\n  "size": 2,\n  "text": "hi"')],
+)
+def test_files_that_were_written(written: tuple[WrittenFile, ...], shown: str) -> None:
+    system, user = prompt_for(QUESTION, Exhibit(response="a", written=written))
+    assert "of the conversation and its files." in system
+    assert 'part="files"' in user
+    assert shown in user
+    assert "files" not in prompt_for(QUESTION, Exhibit(response="a")).system
+
+
 def test_other_words_are_another_version() -> None:
     """Where this fails, raise `VERSION` with the hash: cached judgements answered other words."""
     words = prompt._SYSTEM + prompt._GROUND_TRUTH + "".join(prompt._PARTS.values())
-    assert (prompt.VERSION, hashlib.sha256(words.encode()).hexdigest()[:12]) == (3, "f61cda5bcc4b")
+    assert (prompt.VERSION, hashlib.sha256(words.encode()).hexdigest()[:12]) == (4, "25547180686f")

@@ -24,6 +24,7 @@ function gistOf(entry) {
     assertionsOf(entry, failedOf(entry), true),
     ...(entry.turns ? conversation(entry) : [...sentOf(entry), part(othersOf(entry).length ? "Side by side" : "Response", responses(entry))]),
     part("Tool calls", callsOf(entry, entry.turns ? [] : entry.toolCalls)),
+    part("Files", filesOf(entry)),
   ];
 }
 
@@ -246,6 +247,14 @@ function callsOf(entry, calls) {
       call.result === undefined ? null : [el("p", { class: "soft" }, "gave back"), block(call.result)])))),
     entry.moreCalls ? el("p", { class: "soft" }, `and ${counted(entry.moreCalls, "more call", "more calls")}`) : null,
   ];
+}
+
+function filesOf({ written }) {
+  if (!written?.length) return null;
+  return el("ol", { class: "calls" }, written.map(({ path, size, text }) => {
+    const head = [el("code", null, shown(path)), el("small", null, ` ${counted(size, "byte", "bytes")}`)];
+    return el("li", null, text === undefined ? head : el("details", null, el("summary", null, el("span", null, head)), block(text)));
+  }));
 }
 
 // `book(flight: "LH1824", people: 1)`
