@@ -44,7 +44,7 @@ from evalc import base
 from evalc.base.errors import AgentError, UsageError
 from evalc.base.files import read_limited
 from evalc.base.guard import guarded_call, imported
-from evalc.model.answer import ToolCall, Usage
+from evalc.model.answer import ToolCall, Usage, WrittenFile
 
 P = ParamSpec("P")
 
@@ -59,6 +59,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
         tool_calls: the tool calls, in order.
         duration_ms: how long the answer took.
         usage: what the answer used, where the agent says so.
+        written: the files that the agent wrote, each with its `path`, its `size` in bytes, and its `text` unless it is
+            long or no UTF-8; None if it had no folder to write in.
         case_id: the id of the case.
         message: what was sent; under `turn N`, what the user said in that turn.
         messages: the messages of the case, each with its `role` and `content`; of a conversation all that was said.
@@ -71,6 +73,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     tool_calls: tuple[ToolCall, ...] = ()
     duration_ms: float = 0.0
     usage: Usage | None = None
+    written: tuple[WrittenFile, ...] | None = None
     case_id: str = ""
     message: str = ""
     messages: tuple[Mapping[str, str], ...] = ()

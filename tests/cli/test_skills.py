@@ -167,6 +167,33 @@ def test_a_judge_sees_the_files_that_were_written(invoke: Invoke, project: Path)
     assert "it wrote elsewhere.csv" in invoke(*run[:-1], "replay:kept").out
 
 
+CHECKS = """\
+import evalc
+
+@evalc.custom_check
+def wrote(answer: evalc.Answer, path: str) -> evalc.Outcome:
+    paths = [file.path for file in answer.written or ()]
+    return evalc.Outcome(passed=path in paths, reason=f"it wrote {paths}")
+"""
+SUITE = """\
+suite: files
+eval:
+  test_cases:
+    - {name: a, message: Hi, files: {data.csv: tables/evals/data.csv}, validate: ['check wrote("out.csv")']}
+"""
+
+
+def test_a_check_of_ones_own_sees_the_files(invoke: Invoke, project: Path) -> None:
+    for name, text in {"agent.py": WRITER, "checks.py": CHECKS, "files.eval.yaml": SUITE}.items():
+        (project / name).write_text(text)
+    (project / "evalc.toml").write_text('checks = ["checks.py"]\n')
+    assert invoke("run", "files.eval.yaml", "--agent", "command:python agent.py").code == 0
+    assert invoke("rescore", "latest").code == 0
+    (project / "agent.py").write_text(WRITER.replace('"out.csv"', '"other.csv"'))
+    outcome = invoke("run", "files.eval.yaml", "--agent", "command:python agent.py")
+    assert "wrote: it wrote ['other.csv']" in outcome.out
+
+
 def test_an_agent_without_a_folder_is_said_to_lack_the_files(invoke: Invoke) -> None:
     outcome = invoke("run", "tables/evals/evals.json", "--agent", "demo")
     assert "the case has files, and the agent works in no folder of its own" in outcome.out

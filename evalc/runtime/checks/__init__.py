@@ -10,7 +10,7 @@ import msgspec
 from evalc.check.tree import Check, Of, Turn
 from evalc.checks import ProjectChecks
 from evalc.ecma import UNDEFINED, to_string
-from evalc.model.answer import Question, ToolCall, ToolMode, Usage
+from evalc.model.answer import Question, ToolCall, ToolMode, Usage, WrittenFile
 from evalc.model.case import Case
 from evalc.model.json import MISSING
 from evalc.model.result import JudgedScore, TextFinding
@@ -39,12 +39,12 @@ class Judging(Protocol):
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a check may look at: the agent's answer, what the case says about it, the values of tokens.
 
-    `timeout_ms` is how long a check of a package may take; `judge` is None if no judge is configured,
-    `embeddings` where texts are compared by edit distance. `reports_calls` and `near_calls` are as in `AgentResponse`.
-    `turns` is the evidence of each turn of a conversation, and `turn` the number of this turn; None for the
-    whole, whose response is the answers of all turns and whose calls are those of all. `earlier_calls` are those of the
-    turns before, and `said` is what the user said so far, turn by turn. `scores` says that the check stands by itself
-    and counts for a criterion, so that a share is its score.
+    `timeout_ms` is how long a check of a package may take; `judge` is None if no judge is configured, `embeddings`
+    where texts are compared by edit distance. `written`, `reports_calls` and `near_calls` are as in `AgentResponse`.
+    `turns` is the evidence of each turn of a conversation, and `turn` the number of this turn; None for the whole,
+    whose response is the answers of all turns and whose calls are those of all. `earlier_calls` are those of the turns
+    before, and `said` is what the user said so far, turn by turn. `scores` says that the check stands by itself and
+    counts for a criterion, so that a share is its score.
     """
 
     response: str
@@ -52,6 +52,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     tool_mode: ToolMode = "executed"
     duration_ms: float = 0.0
     usage: Usage | None = None
+    written: tuple[WrittenFile, ...] | None = None
     stubs: Collection[str] | None = None
     seed: object = None
     snapshot: object = None

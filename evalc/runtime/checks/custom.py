@@ -96,6 +96,7 @@ def _answer(view: View) -> Answer:
         tool_calls=deepcopy(evidence.tool_calls),
         duration_ms=evidence.duration_ms,
         usage=evidence.usage,
+        written=evidence.written,
     )
     case = evidence.case
     if case is None:

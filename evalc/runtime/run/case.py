@@ -306,6 +306,7 @@ def evidence_of(case: Case, answer: AgentAnswer, options: CaseOptions, judge: Ca
         tool_mode=response.tool_mode,
         duration_ms=answer.duration_ms,
         usage=response.usage,
+        written=response.written,
         stubs=stubbed(case.stubs, case.stub_answers) if case.stubs or case.stub_answers else case.stubs,
         seed=options.seed,
         snapshot=options.snapshot,
