@@ -40,7 +40,7 @@ from evalc.extras.importers.promptfoo_assertions import (
 )
 from evalc.extras.importers.promptfoo_code import Code
 from evalc.extras.importers.promptfoo_prompts import Prompt, prompts_of
-from evalc.extras.importers.promptfoo_shape import in_rows, of_one_test, said_once, taken_out
+from evalc.extras.importers.promptfoo_shape import in_rows, losses_once, of_one_test, said_once, taken_out
 from evalc.extras.importers.promptfoo_source import FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import Unmappable, filled, template_of
 from evalc.extras.importers.promptfoo_tests import PromptfooTest, Tests
@@ -131,18 +131,20 @@ class _Importer:
         cases: list[Any] = []
         over: list[PromptfooTest] = []
         waiting: list[str] = []
-        for test, case in zip(tests, made, strict=True):
+        for test, made_of in zip(tests, made, strict=True):
             waiting += self._given.comments_above(test.source, test.node)
-            reason = case if isinstance(case, str) else next(reasons)
+            reason = made_of if isinstance(made_of, str) else next(reasons)
             if reason:
-                waiting = _with_lost(waiting, test, self._given, reason)
+                named = f"the test `{test.description}`" if test.description else "a test"
+                waiting += [*test.comments, self._given.leave_out(test.source, test.node, named, reason)]
             else:
-                cases.append(Noted(case, (*waiting, *test.comments)))
+                cases.append(Noted(made_of, (*waiting, *test.comments)))
                 over.append(test)
                 waiting = []
         if not cases:
             self._problems.add(self._source, Span(0, 0), Finding("EV656", why=_why_none(tests, prompts)))
             return None
+        cases, self._given.head = losses_once(cases, self._given.head, [self._of_default, waiting], self._given.losses)
         data = self._prompts_and_inputs(prompts, [noted.value for noted in cases])
         shared = taken_out([case.value for case in compress(cases, [test.inherits for test in over])], default.vars)
         for case, test in zip(cases, over, strict=True):
@@ -301,7 +303,7 @@ class _Importer:
             tests = [each for check in checks for each in within(check) if isinstance(each, Test)]
             self._compares_meanings |= any(each.predicate == "similar" for each in tests)
             for why in differences:
-                waiting.append(self._note(source, node, type_, why))
+                waiting.append(self._given.differ(source, _type_of(node), type_, why))
                 test.is_whole = False
             if "icontains" in str(data.get("type")):
                 self._note_folding(source, node, type_)
@@ -338,7 +340,7 @@ class _Importer:
             test.is_whole = False
             return found
         for why in differences:
-            test.comments.append(self._note(test.source, test.node, what, why))
+            test.comments.append(self._given.differ(test.source, test.node, what, why))
             test.is_whole = False
         kept = [each._replace(check=needed[index]) for index, each in enumerate(found) if index in needed]
         if some is not None:
@@ -388,13 +390,7 @@ class _Importer:
         if not self._is_folding_noted:
             self._is_folding_noted = True
             why = "`ignoring case` takes `ß` for `ss` and the ligature `ﬁ` for `fi`, which promptfoo does not"
-            self._given.head.append(self._note(source, node, type_, why))
-
-    def _note(self, source: Source, node: Node, type_: str, why: str) -> str:
-        """Report a difference; the comment that says so in the suite."""
-        finding = Finding("EV655", what=type_, why=why)
-        self._problems.add(source, _type_of(node).span, finding)
-        return finding.message()
+            self._given.head.append(self._given.differ(source, _type_of(node), type_, why))
 
 
 # --- parts -----------------------------------------------------------------------------------------------------------
@@ -424,16 +420,6 @@ def _naming(tests: Sequence[PromptfooTest]) -> str:
         if best and (len(values[best]) > 1 or len(tests) == 1):
             return best
     return ""
-
-
-def _with_lost(comments: list[str], test: PromptfooTest, given: Configuration, why: str) -> list[str]:
-    """The comments with that about a test that is lost; tests without names that are lost alike have one."""
-    named = f"the test `{test.description}`" if test.description else "a test"
-    comment = given.leave_out(test.source, test.node, named, why)
-    said, _, place = comment.rpartition(" (")
-    if comments and said and not test.description and comments[-1].startswith(f"{said} ("):
-        return [*comments[:-1], f"{comments[-1][:-1]}, {place.partition(':')[2]}"]
-    return [*comments, *test.comments, comment]
 
 
 def _why_none(tests: Sequence[PromptfooTest], prompts: Mapping[str, Prompt]) -> str:

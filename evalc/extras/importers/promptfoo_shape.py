@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, Final, NamedTuple
 
@@ -13,10 +13,13 @@ from evalc.check.contract import single_values
 from evalc.check.tree import All, At, Bounds, Call, Check, Not, Of, Step, Test
 from evalc.dsl.write_yaml import Anchored, Noted
 from evalc.extras.importers.imported import CaseNames, name_of
+from evalc.extras.importers.promptfoo_source import Loss
 from evalc.translate.trees import negated
 
 _LIMIT: Final = re.compile(r"(latency|cost) <= \S+")
 _FEWEST_ROWS: Final = 3
+_OFTEN: Final = 3
+_MOST_PLACES: Final = 20
 _SHORT: Final = 120
 _TEXT: Final = r'"(?:[^"\\]|\\.)*"'
 _LINE: Final = re.compile(
@@ -82,6 +85,61 @@ def _limited(*entries: object) -> set[str]:
 
 def _is_long(value: object) -> bool:
     return isinstance(value, str) and len(value) > _LONG
+
+
+# --- losses ----------------------------------------------------------------------------------------------------------
+
+
+def losses_once(
+    cases: Sequence[Noted], head: Sequence[str], lists: Sequence[list[str]], losses: Mapping[str, Loss]
+) -> tuple[list[Noted], list[str]]:
+    """The cases without the comments on what is lost three times or more, and the head, which says that once.
+
+    It is taken out of the other `lists` of comments, too.
+    """
+    said = [*head, *(each for comments in lists for each in comments)]
+    said += [comment for case in cases for comment in _comments_of(case)]
+    groups: dict[tuple[str, str], list[Loss]] = {}
+    for loss in (losses[comment] for comment in said if comment in losses):
+        groups.setdefault((loss.how, loss.why), []).append(loss)
+    in_head = Counter((losses[comment].how, losses[comment].why) for comment in head if comment in losses)
+    often = {key for key, each in groups.items() if len(each) >= _OFTEN or in_head[key] > 1}
+
+    def others(comments: Iterable[str]) -> tuple[str, ...]:
+        return tuple(
+            each for each in comments if each not in losses or (losses[each].how, losses[each].why) not in often
+        )
+
+    for comments in lists:
+        comments[:] = others(comments)
+    found = []
+    for case in cases:
+        checks = case.value["validate"]
+        entries = [Noted(entry.value, others(entry.comments)) for entry in checks.value]
+        case.value["validate"] = Noted(entries, others(checks.comments))
+        found.append(Noted(case.value, others(case.comments)))
+    return found, [*others(head), *(_all_of(each) for key, each in groups.items() if key in often)]
+
+
+def _all_of(losses: Sequence[Loss]) -> str:
+    """One comment for losses that have the same reason."""
+    places: dict[str, list[str]] = {}
+    for loss in losses:
+        places.setdefault(loss.what, []).append(loss.place)
+    parts = (f"{what}{_places(each)}" for what, each in places.items())
+    return f"{losses[0].how}: {', '.join(parts)}: {losses[0].why}"
+
+
+def _places(places: Sequence[str]) -> str:
+    """The places of one file after the other, as ` (a.yaml:1:3)` or `, 3 times (a.yaml:1:3, 2:3, b.yaml:1:5)`."""
+    files = ["", *(place.partition(":")[0] for place in places)]
+    shown = [
+        place.removeprefix(f"{file}:") if file == before else place
+        for place, file, before in zip(places, files[1:], files, strict=False)
+    ]
+    more = f" and {len(shown) - _MOST_PLACES} more" if len(shown) > _MOST_PLACES else ""
+    listed = f" ({', '.join(shown[:_MOST_PLACES])}{more})" if any(shown) else ""
+    return f", {len(shown)} times{listed}" if len(shown) > 1 else listed
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 from evalc.base.files import is_below, project_root
 from evalc.base.source import Source
@@ -35,6 +35,15 @@ _NOT_PROSE: Final = re.compile(
 """A comment for an editor or about promptfoo's pages, and what was made a comment so that it has no effect."""
 
 
+class Loss(NamedTuple):
+    """The parts of a comment: something is not imported, or with a difference (`how`), why, and its place."""
+
+    how: str
+    what: str
+    why: str
+    place: str = ""
+
+
 @final
 class Configuration:
     """The text of a configuration, the folder of the suite, and the problems found so far."""
@@ -43,6 +52,7 @@ class Configuration:
         self.source = source
         self.problems = problems
         self.head: list[str] = []
+        self.losses: dict[str, Loss] = {}  # by the comments that say them
         self._folder = folder
         self._beside = Path(source.name).parent
         self._root = project_root(Path(source.name))
@@ -166,7 +176,17 @@ class Configuration:
 
     def leave_out(self, source: Source, node: Node, what: str, why: str) -> str:
         """Report what is not imported; the comment that says so in the suite, empty if one says so already."""
-        return left_out(self.problems, source, node.span, what, why)
+        comment = left_out(self.problems, source, node.span, what, why)
+        place = comment.rpartition(" (")[2].removesuffix(")")
+        self.losses[comment] = Loss(comment.partition(":")[0], what, why, place)
+        return comment
+
+    def differ(self, source: Source, node: Node, what: str, why: str) -> str:
+        """Report what is imported with a difference; the comment that says so in the suite."""
+        finding = Finding("EV655", what=what, why=why)
+        self.problems.add(source, node.span, finding)
+        self.losses[finding.message()] = Loss(finding.message().partition(":")[0], what, why)
+        return finding.message()
 
     def say_in_head(self, node: Node, what: str, why: str, source: Source | None = None) -> None:
         """Report what is not imported, and say so in the head of the suite."""

@@ -15,6 +15,12 @@ from evalc.model.case import Case
 
 def imported(text: str, folder: Path) -> tuple[str, list[Case]]:
     """The text below `suite:`, and the cases of it."""
+    _, below, cases = all_of(text, folder)
+    return below, cases
+
+
+def all_of(text: str, folder: Path) -> tuple[list[str], str, list[Case]]:
+    """The comments above `suite:` but the first, the text below it, and the cases."""
     (folder / ".git").mkdir(exist_ok=True)
     source = Source(str(folder / "promptfooconfig.yaml"), dedent(text))
     suite = import_promptfoo(source, folder, Diagnostics())
@@ -24,7 +30,8 @@ def imported(text: str, folder: Path) -> tuple[str, list[Case]]:
     assert not compilation.has_errors, [each.finding.message() for each in compilation.problems]
     cases = [case for each in compilation.suites for case in each.cases()]
     assert len(cases) == suite.cases
-    return suite.text.partition("suite: ")[2].partition("\n")[2], cases
+    head, _, rest = suite.text.partition("suite: ")
+    return [line.removeprefix("# ") for line in head.splitlines()[1:]], rest.partition("\n")[2], cases
 
 
 def test_alike_cases_in_a_row_are_rows_of_one(tmp_path: Path) -> None:
@@ -198,6 +205,21 @@ def test_comments_are_kept_where_they_were(tmp_path: Path) -> None:
     ]
 
 
-def test_tests_that_are_lost_alike_have_one_comment(tmp_path: Path) -> None:
-    text, _ = imported("prompts: [Hi]\ntests: [{vars: {a: b}}, {vars: {a: c}}, {assert: [{type: is-json}]}]", tmp_path)
-    assert "# not imported: a test: it asserts nothing (promptfooconfig.yaml:2:9, 2:25)\n" in text
+def test_what_is_lost_often_is_said_once(tmp_path: Path) -> None:
+    lost = "  - {vars: {a: b}}\n" * 2
+    case = "  - vars: {a: %d}\n    tags: x\n    assert: [{type: is-json}, {type: made-up}]\n"
+    config = f"prompts: ['{{{{a}}}}']\nsharing: 1\ntests:\n{lost}{case % 1}{case % 2}"
+    text, _ = imported(config, tmp_path)
+    assert "# not imported: a test: it asserts nothing (promptfooconfig.yaml:4:5)\n" in text
+    assert text.count("# not imported: `made-up`: evalc has no such check (promptfooconfig.yaml") == 2
+    assert "sharing" not in text
+
+    (tmp_path / "more.yaml").write_text("- vars: {a: 3}\n  assert: [{type: is-json}, {type: made-up}]\n")
+    head, text, _ = all_of(f"{config}  - {{vars: {{a: b}}}}\n  - file://more.yaml\n", tmp_path)
+    assert "not imported" not in text
+    said = "`sharing` (promptfooconfig.yaml:2:1)", "`tags`, 2 times (promptfooconfig.yaml:7:5, 10:5)"
+    assert head == [
+        f"not imported: {', '.join(said)}: it has no counterpart here",
+        "not imported: a test, 3 times (promptfooconfig.yaml:4:5, 5:5, 12:5): it asserts nothing",
+        "not imported: `made-up`, 3 times (promptfooconfig.yaml:8:38, 11:38, more.yaml:2:36): evalc has no such check",
+    ]
