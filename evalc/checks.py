@@ -36,14 +36,14 @@ from decimal import Decimal
 from functools import cache, partial, update_wrapper
 from inspect import signature, unwrap
 from pathlib import Path
-from typing import Any, Concatenate, Final, Generic, NamedTuple, ParamSpec, Protocol, final, overload
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, final, overload
 
 import msgspec
 
 from evalc import base
 from evalc.base.errors import AgentError, UsageError
-from evalc.base.files import read_limited
 from evalc.base.guard import guarded_call, imported
+from evalc.ecma.modules import SCRIPTS, ScriptError, linked
 from evalc.model.answer import ToolCall, Usage, WrittenFile
 
 P = ParamSpec("P")
@@ -249,7 +249,7 @@ def _checks_of(files: tuple[str, ...], root: Path) -> Mapping[str, Callable[...,
         if isinstance(each, CustomCheck) and each.__module__ == module.__name__  # not what it imports
     ]
     for file in {os.path.realpath(each): each for each in scripts}.values():
-        found += _exported(Path(file)).items()
+        found += _exported(Path(file), root).items()
     checks = dict(found)
     for name, function in found:
         if function is not checks[name]:  # `evalc check` sees only what a file declares plainly
@@ -257,23 +257,18 @@ def _checks_of(files: tuple[str, ...], root: Path) -> Mapping[str, Callable[...,
     return checks
 
 
-SCRIPTS: Final = (".js", ".cjs", ".mjs")
-"""How the names of files end that are JavaScript."""
-_LARGEST: Final = 4_000_000
-
-
-def _exported(file: Path) -> dict[str, Callable[..., Any]]:
+def _exported(file: Path, root: Path) -> dict[str, Callable[..., Any]]:
     """The checks of a file of JavaScript; a function that it exports without a name is called as the file is.
 
     Raises:
-        UsageError: the file cannot be read or evaluated.
+        UsageError: the file, or a file that it imports, cannot be read or evaluated.
     """
-    from evalc.ecma.scripts import ScriptError, caller, functions_of  # noqa: PLC0415 - for start-up: seldom needed
+    from evalc.ecma.scripts import caller, functions_of  # noqa: PLC0415 - for start-up: seldom needed
 
     try:
-        text = read_limited(file, _LARGEST).decode()
-        names = functions_of(text)
-    except (OSError, UnicodeError, ScriptError) as error:
+        files = linked(file, root)
+        names = functions_of(files)
+    except ScriptError as error:
         raise UsageError(f"`{file}` cannot be read: {error}") from None
 
     def check(
@@ -286,4 +281,4 @@ def _exported(file: Path) -> dict[str, Callable[..., Any]]:
             raise AgentError(str(error)) from None
         return Outcome(passed=value, reason=reason) if value is None or isinstance(value, bool) else value
 
-    return {file.stem if name == "default" else name: partial(check, caller(text, name)) for name in names}
+    return {file.stem if name == "default" else name: partial(check, caller(files, name)) for name in names}

@@ -12,12 +12,13 @@ from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Any, Final
 
+from evalc.base.files import project_root
 from evalc.base.source import Position, Source, Span
-from evalc.checks import SCRIPTS
 from evalc.compiler.discover import shown
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.sources import read_source
-from evalc.tools.modules import Expression, Import, ModuleLoader
+from evalc.ecma.modules import SCRIPTS, ScriptError, linked
+from evalc.tools.modules import ExportLists, Expression, ModuleLoader
 
 _DECORATOR: Final = "custom_check"
 _DEF: Final = re.compile(r"(?:async\s+)?def\s+(\w+)")
@@ -61,20 +62,22 @@ _NO_FUNCTIONS: Final = frozenset({"array", "false", "null", "number", "object", 
 def _exported_by(file: Path, problems: Diagnostics) -> Iterator[tuple[str, Source, Span, Signature]]:
     """The functions that a file of JavaScript exports; one without a name is called as the file is."""
     found = Diagnostics()
-    module = ModuleLoader(file.parent, found).open(file, shown(file))
+    root = project_root(file)
+    loader = ModuleLoader(root, found)
+    module = loader.open(file, shown(file))
     if module is None:
         problems.extend(found)
         return
     source = module.script.source
     for fault in found:
         problems.add(source, fault.span, Finding("EV223", language="JavaScript", reason="it does not parse here"))
-    for each in (*module.names.values(), *module.exports.values()):
-        if isinstance(each, Import):
-            reason = f"it imports `{each.path}`, and such a file is on its own"
-            problems.add(source, each.at.span, Finding("EV223", language="a file of checks", reason=reason))
-            return
-    for name, export in module.exports.items():
-        node = export.node if isinstance(export, Expression) else None
+    try:
+        linked(file, root, source.text)
+    except ScriptError as error:
+        problems.add(source, Span(0, 0), Finding("EV223", language="a file of checks", reason=str(error)))
+        return
+    for name, export, of in ExportLists(loader).of(module):
+        node = export.node if isinstance(export, Expression) and of is module else None
         if name == "default" and node is not None and node.type == "object":
             for member in node.named_children:
                 named = next((member.child_by_field_name(field) for field in ("key", "name")), None) or member

@@ -102,7 +102,7 @@ class Settings(Table):
         "JavaScript module."
     )
     checks = Setting(k.FILES, (), examples=(["evals/checks.py"],)).says(
-        "The files that declare checks of the project: Python with `@evalc.custom_check`, or JavaScript."
+        "The files that declare checks of the project: Python with `@evalc.custom_check`, JavaScript or TypeScript."
     )
     snapshot = Setting(k.SNAPSHOT, None, examples=("evals/snapshot.json",), flag="--", also="snapshotSource").says(
         "Where `{{snapshot:...}}` values come from: a file, a URL, `python:MODULE:NAME` or `command:...`."

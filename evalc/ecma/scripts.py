@@ -8,12 +8,12 @@ knows none, and dates that engines read differently.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from typing import Any, Final
 
+from evalc.ecma.modules import ScriptError, Scripts
 from evalc.ecma.quickjs import Engine, EngineError
 
 TIMEOUT: Final = 10.0
@@ -50,15 +50,42 @@ var $answer;
     if (missing) return failed();
     if (typeof value === "boolean" || typeof value === "number") return stringify({ value, text: String(value) });
     const { pass, score, reason } = value ?? {};
-    if (typeof pass === "boolean" && typeof score === "number" && typeof reason === "string")
+    const isOf = (type, ...keys) => keys.every((key) => value[key] === undefined || typeof value[key] === type);
+    if (
+      typeof pass === "boolean" && typeof score === "number" && typeof reason === "string" && isOf("string", "comment")
+      && isOf("object", "assertion", "namedScores", "namedScoreWeights", "tokensUsed")
+      && Array.isArray(value.componentResults ?? [])
+    )
       return stringify({ value: pass, reason });
     const kind = value === null ? "null" : typeof value;
     return stringify({ threw: `it returned ${kind}, and not true, false, a number or {pass, score, reason}` });
   };
-  const exported = (text) => {
-    const module = { exports: {} };
-    new Function("module", "exports", text)(module, module.exports);
-    const found = module.exports;
+  const define = (object, name, get) => Object.defineProperty(object, name, { enumerable: true, get });
+  const load = (files, name, loaded) => {
+    if (loaded.has(name)) return loaded.get(name);
+    const [code, imports, isEs] = files[name], module = { exports: {} };
+    loaded.set(name, module);
+    const imported = (path) => load(files, imports[path], loaded).exports;
+    const given = {
+      require: imported,
+      import: (path, names = []) => {
+        const found = imported(path);
+        const all = files[imports[path]][2] ? found : { ...found, default: found };
+        for (const each of names)
+          if (!(each in all)) throw new SyntaxError(`\`${path}\` has no export \`${each}\``);
+        return all;
+      },
+      export: (values, areThose) => {
+        for (const each of Object.keys(values))
+          if (!areThose) define(module.exports, each, values[each]);
+          else if (each !== "default" && !(each in module.exports)) define(module.exports, each, () => values[each]);
+      },
+    };
+    new Function("$module", ...(isEs ? [] : ["module", "exports"]), code)(given, module, module.exports);
+    return module;
+  };
+  const exported = (files) => {
+    const found = load(files, Object.keys(files)[0], new Map()).exports;
     const named = typeof found === "object" || typeof found === "function" ? { ...found } : {};
     if (typeof found === "function") named.default ??= found;
     return named;
@@ -69,8 +96,8 @@ var $answer;
     missing = "";
     $answer = stringify({ error: "its promise is never kept" });
     try {
-      const [text, name, output, context] = parse(request);
-      functions ??= exported(text);
+      const [files, name, output, context] = parse(request);
+      functions ??= exported(files);
       if (name === null) {
         if (missing) return failed();
         return stringify({ names: Object.keys(functions).filter((each) => typeof functions[each] === "function") });
@@ -98,42 +125,28 @@ METHODS: Final = ("localeCompare", "toLocaleDateString", "toLocaleString", "toLo
 """The methods that depend on a language."""
 KEYS: Final = ("logProbs", "metadata", "provider", "providerResponse", "test", "trace")
 """The keys that other tools have in a context; here each is an error, and not `undefined`."""
-_EXPORT: Final = re.compile(
-    r"^export\s+(?:(?P<default>default)\s+|(?=(?:async\s+)?(?:function\s*\*?|class|const|let|var)\s+(?P<name>[\w$]+))"
-    r"|\{(?P<names>[^}]*)\}\s*;?)",
-    re.MULTILINE,
-)
-_COMMENT: Final = re.compile(r"/\*[\s\S]*?\*/|(?<!\S)//.*")
-_IMPORT: Final = re.compile(r"^import\b[^(\n]*|^export\b.*\bfrom\b.*|(?<![\w$.])import\s*\(.*", re.MULTILINE)
 
 
-class ScriptError(Exception):
-    """A file of JavaScript cannot be used, or a function of it gave no verdict."""
-
-
-def functions_of(text: str) -> tuple[str, ...]:
-    """The names of the functions that a file exports; `default` for one without a name.
+def functions_of(files: Scripts) -> tuple[str, ...]:
+    """The names of the functions that the first file exports; `default` for one without a name.
 
     Raises:
-        ScriptError: it fails, or asks for what is not there.
+        ScriptError: a file fails, or asks for what is not there.
     """
-    if (imported := _IMPORT.search(_COMMENT.sub("", text))) is not None:
-        raise ScriptError(f"`{imported[0].strip()}`: a file of checks is on its own")
-    said = _asked(_as_script(text), None, None, {})
+    said = _asked(files, None, None, {})
     if "threw" in said:
         raise ScriptError(said["threw"])
     return tuple(said["names"])
 
 
-def caller(text: str, name: str) -> Callable[[str, dict[str, Any]], tuple[bool | float | None, str]]:
-    """A function that calls one of a file's, with an output and a context: its verdict or measure, and a reason.
+def caller(files: Scripts, name: str) -> Callable[[str, dict[str, Any]], tuple[bool | float | None, str]]:
+    """A function that calls one of the first file's, with an output and a context: a verdict or measure, and a reason.
 
     Nothing is the verdict of code that throws, or returns anything else. It raises `ScriptError`.
     """
-    script = _as_script(text)
 
     def call(output: str, context: dict[str, Any]) -> tuple[bool | float | None, str]:
-        said = _asked(script, name, output, context)
+        said = _asked(files, name, output, context)
         if "threw" in said:
             return None, said["threw"]
         value = said["value"]
@@ -142,11 +155,10 @@ def caller(text: str, name: str) -> Callable[[str, dict[str, Any]], tuple[bool |
     return call
 
 
-def _asked(script: str, name: str | None, output: str | None, context: dict[str, Any]) -> Any:
+def _asked(files: Scripts, name: str | None, output: str | None, context: dict[str, Any]) -> Any:
+    key = sha256(json.dumps(files).encode()).hexdigest()
     try:
-        said = _engine().ask(
-            [script, name, output, context], TIMEOUT, sha256(script.encode("utf-8", "surrogatepass")).hexdigest()
-        )
+        said = _engine().ask([files, name, output, context], TIMEOUT, key)
     except TimeoutError:
         raise ScriptError(f"it did not end within {TIMEOUT:g} s") from None
     except EngineError as error:
@@ -161,20 +173,3 @@ def _asked(script: str, name: str | None, output: str | None, context: dict[str,
 @cache
 def _engine() -> Engine:
     return Engine("checks in JavaScript", _PROGRAM.replace("NOT_THERE", json.dumps([NAMES, METHODS, KEYS])))
-
-
-def _as_script(text: str) -> str:
-    """A module as what CommonJS would have it."""
-    behind: list[str] = []
-
-    def instead(found: re.Match[str]) -> str:
-        if found["default"]:
-            return "exports.default = "
-        names = (found["names"] or "").split(",") if found["names"] is not None else [found["name"]]
-        for each in filter(None, map(str.strip, names)):
-            name, _, alias = each.partition(" as ")
-            behind.append(f"exports[{(alias or name).strip()!r}] = {name.strip()};")
-        return ""
-
-    script = _EXPORT.sub(instead, text)
-    return text if script == text else "\n".join(('"use strict";', script, *behind))

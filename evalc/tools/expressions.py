@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 from msgspec.structs import replace
 
 from evalc.ecma import trim
+from evalc.ecma.modules import is_relative
 from evalc.tools.modules import (
     CODE,
     Binding,
@@ -29,7 +30,6 @@ from evalc.tools.modules import (
     Record,
     Unread,
     Value,
-    is_relative,
     required,
 )
 

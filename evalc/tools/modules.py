@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, final
@@ -21,9 +21,10 @@ from evalc.base.files import is_there
 from evalc.base.source import Source, Span
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.sources import read_source
+from evalc.ecma.modules import TYPED, is_relative, parser
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Node
 
 
 class ModulePlace(NamedTuple):
@@ -79,7 +80,6 @@ Value = str | int | float | bool | None | NotData | Unread | Record | Items
 ENDINGS: Final = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 """How the names of modules end, in the order in which an import without an ending tries them."""
 
-_WITHOUT_JSX: Final = (".ts", ".mts", ".cts")
 _ASSIGNED: Final = re.compile(
     r"(?<![\w$.])([\w$]+)"  # only the name is taken: what follows it may hold others
     r"(?=\s*(?:(?:\?|!)?\.\s*[\w$]+\s*|\[[^\]\n]*\]\s*)*(?:[-+*/%&|^?]{0,3}=(?![=>])))"
@@ -96,7 +96,7 @@ class Script:
         self.source = source
         self._data = source.text.encode("utf-8", "surrogatepass")
         self._ascii = source.text.isascii()
-        self._tree = _parser(jsx=ending not in _WITHOUT_JSX).parse(self._data)
+        self._tree = parser(jsx=ending not in TYPED).parse(self._data)
 
     @property
     def root(self) -> Node:
@@ -166,16 +166,6 @@ def unescaped(escape: str) -> str:
     if kind in "\r\n\u2028\u2029":
         return ""  # a continued line
     return _ESCAPES.get(kind, kind) + rest
-
-
-@cache
-def _parser(*, jsx: bool) -> Parser:
-    # For start-up: only if a registry is a module. TypeScript's two grammars read JavaScript too; the one with JSX
-    # does not know `<T>value`, so each file gets the grammar that its ending needs.
-    from tree_sitter import Language, Parser  # noqa: PLC0415
-    from tree_sitter_typescript import language_tsx, language_typescript  # noqa: PLC0415
-
-    return Parser(Language(language_tsx() if jsx else language_typescript()))
 
 
 LARGEST: Final = 4_000_000
@@ -281,11 +271,6 @@ class ModuleLoader:
             self._add(module.script.place(node), in_part if self._modules else Finding("EV667", path=name))
         _read_statements(module)
         return module
-
-
-def is_relative(path: str) -> bool:
-    """Whether an import names a file, and not a package."""
-    return path.startswith(("./", "../")) or path in {".", ".."}
 
 
 def _candidates(path: Path) -> Iterator[Path]:

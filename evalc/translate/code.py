@@ -9,16 +9,16 @@ import ast
 import keyword
 import re
 import warnings
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from evalc.ecma.modules import parser, text_of, within
 from evalc.grammar.write_check import NoLine
 from evalc.translate import names
 from evalc.translate.trees import Part, none, refuse_if
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Node
 
 _AT: Final = names.pattern(r"(<TEXT>)|(?<![\w.$])at\s+([A-Za-z_$][\w$]*(?:\.[\w$]+|\[(?:\d+|\*)\])*)")
 _FLAGS: Final = {"I": "i", "IGNORECASE": "i", "M": "m", "MULTILINE": "m", "S": "s", "DOTALL": "s", "A": "", "ASCII": ""}
@@ -102,16 +102,6 @@ def constant(node: ast.expr | str) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-@cache
-def parser() -> Parser:
-    """The parser of TypeScript, which JavaScript is, too."""
-    # For start-up: only if a line of code is translated.
-    from tree_sitter import Language, Parser  # noqa: PLC0415
-    from tree_sitter_typescript import language_typescript  # noqa: PLC0415
-
-    return Parser(Language(language_typescript()))
-
-
 def read_javascript(code: str) -> ast.expr:
     """The tree of an expression, or of what constants and a `return` at the end come to, also in a function."""
     code = with_places(code).strip().rstrip(";")
@@ -132,10 +122,10 @@ def _body_of_call(root: Node) -> Node | None:
             return None
     function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     called = function.named_children[0] if function and function.type == "parenthesized_expression" else None
-    if called is None or called.type not in ("arrow_function", "function_expression") or _text(arguments) != "()":
+    if called is None or called.type not in ("arrow_function", "function_expression") or text_of(arguments) != "()":
         return None
     body = called.child_by_field_name("body")
-    is_plain = _text(called.child_by_field_name("parameters")) == "()" and not _text(called).startswith("async")
+    is_plain = text_of(called.child_by_field_name("parameters")) == "()" and not text_of(called).startswith("async")
     return body if is_plain and body is not None and body.type == "statement_block" else None
 
 
@@ -147,10 +137,10 @@ def _value_of(block: Node) -> ast.expr:
         declared = (
             each.named_children[0] if each.type == "lexical_declaration" and each.named_child_count == 1 else None
         )
-        refuse_if(declared is None or not _text(each).startswith("const"))
+        refuse_if(declared is None or not text_of(each).startswith("const"))
         name, value = (declared.child_by_field_name(field) for field in ("name", "value"))  # type: ignore[union-attr]
         refuse_if(name is None or name.type != "identifier")
-        constants[_text(name)] = _read(value, constants)
+        constants[text_of(name)] = _read(value, constants)
     refuse_if(last.type not in ("expression_statement", "return_statement") or last.named_child_count != 1)
     refuse_if(last.type == "expression_statement" and block.type == "statement_block")
     return _read(last.named_children[0], constants)
@@ -202,15 +192,11 @@ def is_verdict(tree: ast.expr) -> bool:
     return False
 
 
-def _text(node: Node | None) -> str:
-    return node.text.decode("utf-8", "surrogatepass") if node and node.text else ""
-
-
 def _written(node: Node | None) -> str:
     """The Python of a node."""
     if node is None or any(child.type == "comment" for child in node.children):
         raise NoLine
-    text, field = _text(node), node.child_by_field_name
+    text, field = text_of(node), node.child_by_field_name
     match node.type:
         case "string" | "template_string":  # a template behind a name is a call of it, which this is not
             return f"({''.join(map(_piece, node.named_children))!r})"
@@ -221,21 +207,21 @@ def _written(node: Node | None) -> str:
         case "property_identifier":
             return repr(text)
         case "regex":
-            return f"__regex__({_text(field('pattern'))!r}, {_text(field('flags'))!r})"
+            return f"__regex__({text_of(field('pattern'))!r}, {text_of(field('flags'))!r})"
         case "member_expression":
-            name = _text(field("property"))
+            name = text_of(field("property"))
             return _written(field("object")) + (f".{name}" if _is_name(name) else f"[{name!r}]")
         case "as_expression":
             return _written(node.named_children[0])
         case "arrow_function":
-            return _function(_text(field("parameters") or field("parameter")), field("body"))
+            return _function(text_of(field("parameters") or field("parameter")), field("body"))
     return _composed(node)
 
 
 def _composed(node: Node) -> str:
     """The Python of a node by its form."""
-    field, kind = node.child_by_field_name, _text(node.child_by_field_name("operator")) or node.type
-    if kind in ("==", "!=") and _text(field("right")) in ("null", "undefined"):
+    field, kind = node.child_by_field_name, text_of(node.child_by_field_name("operator")) or node.type
+    if kind in ("==", "!=") and text_of(field("right")) in ("null", "undefined"):
         kind += " null"
     form = names.JAVASCRIPT.get("- of" if kind == "-" and field("argument") else kind) or none()
     parts = {name: _written(field(name)) for name in re.findall(r"(?<!\{)\{(\w+)\}", form) if name != "all"}
@@ -258,7 +244,7 @@ def _function(parameters: str, body: Node | None) -> str:
 
 def _piece(node: Node) -> str:
     """The text of a piece of a string."""
-    text = _text(node)
+    text = text_of(node)
     refuse_if(node.type == "template_substitution")
     if node.type == "escape_sequence":
         return str(constant(f'"{text}"')) if text[1] in "nrtbfv0ux" else text[1:]
@@ -281,15 +267,15 @@ _TRUE_OR_FALSE: Final = frozenset(
 def used_in_script(code: str) -> frozenset[str]:
     """The names that JavaScript uses, its members as `.name`, and those of a name as `name.member`, or `name.[`."""
     found: set[str] = set()
-    for node in _within(parser().parse(code.encode("utf-8", "surrogatepass")).root_node):
+    for node in within(parser().parse(code.encode("utf-8", "surrogatepass")).root_node):
         match node.type:
             case "identifier" | "shorthand_property_identifier" | "import":
-                found.add(_text(node))
+                found.add(text_of(node))
             case "member_expression" | "subscript_expression":
-                of, member = node.child_by_field_name("object"), _text(node.child_by_field_name("property")) or "["
+                of, member = node.child_by_field_name("object"), text_of(node.child_by_field_name("property")) or "["
                 found.add(f".{member}")
                 if of is not None and of.type == "identifier":
-                    found.add(f"{_text(of)}.{member}")
+                    found.add(f"{text_of(of)}.{member}")
     return frozenset(found)
 
 
@@ -300,7 +286,7 @@ def body_of_function(code: str) -> str:
         return f"return {code}"
     data = code.encode("utf-8", "surrogatepass")
     statements = [each for each in parser().parse(data).root_node.named_children if each.type != "comment"]
-    if len(statements) < 2 or not _text(statements[-2]).endswith(";"):
+    if len(statements) < 2 or not text_of(statements[-2]).endswith(";"):
         return code
     at = statements[-1].start_byte
     return (data[:at] + b"return " + data[at:]).decode("utf-8", "surrogatepass")
@@ -309,17 +295,8 @@ def body_of_function(code: str) -> str:
 def is_surely_verdict(code: str) -> bool:
     """Whether JavaScript is, or returns, true or false, or an object that says whether it passes."""
     root = parser().parse(body_of_function(code).encode() if "\n" not in code else code.encode()).root_node
-    returned = [each.named_children for each in _within(root, _FUNCTIONS) if each.type == "return_statement"]
+    returned = [each.named_children for each in within(root, _FUNCTIONS) if each.type == "return_statement"]
     return bool(returned) and all(len(each) == 1 and _says(each[0]) for each in returned)
-
-
-def _within(root: Node, without: frozenset[str] = frozenset()) -> Iterator[Node]:
-    """A node and those in it, but not in nodes of the types that are left out; without recursion."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += [child for child in node.children if child.type not in without]
 
 
 def _says(node: Node) -> bool:
@@ -330,9 +307,9 @@ def _says(node: Node) -> bool:
         case "parenthesized_expression":
             return _says(node.named_children[0])
         case "unary_expression":
-            return _text(field("operator")) == "!"
+            return text_of(field("operator")) == "!"
         case "binary_expression":
-            operator = _text(field("operator"))
+            operator = text_of(field("operator"))
             if operator in ("&&", "||"):
                 return all(_says(each) for each in (field("left"), field("right")) if each)
             return operator in ("==", "!=", "===", "!==", "<", "<=", ">", ">=", "in", "instanceof")
@@ -340,9 +317,9 @@ def _says(node: Node) -> bool:
             return all(_says(each) for each in (field("consequence"), field("alternative")) if each)
         case "call_expression":
             called = field("function")
-            return _text(called.child_by_field_name("property") or called if called else None) in _TRUE_OR_FALSE
+            return text_of(called.child_by_field_name("property") or called if called else None) in _TRUE_OR_FALSE
         case "object":
-            return any(_text(pair.child_by_field_name("key") or pair) == "pass" for pair in node.named_children)
+            return any(text_of(pair.child_by_field_name("key") or pair) == "pass" for pair in node.named_children)
     return False
 
 

@@ -101,6 +101,7 @@ def test_a_share_scores_its_criterion(invoke: Invoke, declared: Path) -> None:
         CHECKS
         + "\n\n@evalc.custom_check\ndef half(answer):\n    return evalc.Outcome(score=0.5)\n"
         + "\n\n@evalc.custom_check\ndef much(answer):\n    return 2\n"
+        + "\n\n@evalc.custom_check\ndef endless(answer):\n    return float('inf')\n"
         + "\n\n@evalc.custom_check\ndef nan(answer):\n    return evalc.Outcome(passed=True, score=float('nan'))\n"
     )
     suite_of(declared, "check half() for style", "non-empty for style")
@@ -113,6 +114,7 @@ def test_a_share_scores_its_criterion(invoke: Invoke, declared: Path) -> None:
         "not check half() for style": "half: it returned a number, which a line compares",
         "json or check half() for style": "half: it returned a number, which a line compares",
         "not check nan() >= 0.5": "nan: it measured NaN, which is no number",
+        "check endless() >= 0.5": "endless: it measured Infinity, which is no number",
         "check nan() for style": "nan: it measured NaN, which is no number",
         "check much() for style": "much: a criterion is scored from 0 to 1, and it returned 2",
     }.items():
@@ -314,7 +316,7 @@ def test_functions_of_javascript_are_checks(invoke: Invoke, scripted: Path) -> N
         (
             "import { a } from './a.js';\n",
             "check longer()",
-            "EV223]: this cannot be read as a file of checks: it imports",
+            "read as a file of checks: `evals/names-city.js` imports `./a.js`, and there is no such file",
         ),
     ],
 )
@@ -322,6 +324,20 @@ def test_mistakes_in_and_about_javascript(invoke: Invoke, scripted: Path, text: 
     (scripted / "evals" / "names-city.js").write_text(text)
     scripts_of(scripted, line)
     assert expected in invoke("check").out
+
+
+def test_a_file_of_javascript_imports_others_of_the_project(invoke: Invoke, scripted: Path) -> None:
+    (scripted / "evals" / "names-city.js").write_text("export * from '../lib/longer.ts';\n")
+    (scripted / "lib").mkdir()
+    (scripted / "lib" / "longer.ts").write_text(
+        "import than from './than.json';\nexport const longer = (o: string) => o.length > than;\n"
+        "export const shorter = (o: string) => !longer(o);\n"
+    )
+    (scripted / "lib" / "than.json").write_text("3")
+    scripts_of(scripted, "check longer()", "not check shorter()")
+    assert (invoke("check").code, invoke("run").code) == (0, 0)
+    scripts_of(scripted, "check shorter()")
+    assert invoke("run").code == 1
 
 
 @pytest.mark.parametrize(

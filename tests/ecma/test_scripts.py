@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from evalc.ecma import scripts
-from evalc.ecma.scripts import ScriptError, caller, functions_of
+from evalc.ecma.modules import Script, ScriptError, Scripts, script_of
+from evalc.ecma.scripts import caller, functions_of
+
+
+def alone(text: str) -> Scripts:
+    code, _, is_es = script_of(text)
+    return {"": Script(code, {}, is_es)}
 
 
 def called(body: str, output: str = "", **context: Any) -> tuple[bool | float | None, str]:
-    return caller(f"exports.check = (output, context) => {body}", "check")(output, {"vars": {}, **context})
+    return caller(alone(f"exports.check = (output, context) => {body}"), "check")(output, {"vars": {}, **context})
 
 
 @pytest.mark.parametrize(
@@ -29,15 +36,17 @@ def called(body: str, output: str = "", **context: Any) -> tuple[bool | float | 
     ],
 )
 def test_the_functions_that_a_file_exports(text: str, names: tuple[str, ...]) -> None:
-    assert functions_of(text) == names
+    assert functions_of(alone(text)) == names
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("import fs from 'fs';\nexport default () => true;", "`import fs from 'fs';`: a file of checks is on its own"),
-        ("export { a } from './a.js';", "on its own"),
-        ("exports.a = () => import('node:fs').then(() => true, () => true);", "a file of checks is on its own"),
+        (
+            "import fs from 'fs';\nexport default () => true;",
+            "it` imports `fs`, and a check has only files of its project",
+        ),
+        ("exports.a = () => import('node:fs').then(() => true, () => true);", "`it` uses `import('node:fs')`"),
         ("const fs = require('fs');", "it asks for `require`, which a check does not have"),
         ("try { require('fs') } catch {}", "it asks for `require`"),
         ("export default (", "SyntaxError"),
@@ -47,8 +56,8 @@ def test_the_functions_that_a_file_exports(text: str, names: tuple[str, ...]) ->
     ],
 )
 def test_a_file_that_cannot_be_used(text: str, why: str) -> None:
-    with pytest.raises(ScriptError, match=why.replace("(", r"\(")):
-        functions_of(text)
+    with pytest.raises(ScriptError, match=re.escape(why)):
+        functions_of(alone(text))
 
 
 @pytest.mark.parametrize(
@@ -116,21 +125,21 @@ def test_asking_for_more_is_an_error_even_if_it_is_caught(asks: str) -> None:
 
 
 def test_a_file_is_evaluated_once_and_sees_nothing_of_others() -> None:
-    counts = caller("let calls = 0;\nglobalThis.seen = 1;\nexports.n = () => ++calls;", "n")
+    counts = caller(alone("let calls = 0;\nglobalThis.seen = 1;\nexports.n = () => ++calls;"), "n")
     assert [counts("", {}), counts("", {})] == [(1, ""), (2, "")]
     assert called("typeof seen === 'undefined'") == (True, "")
 
 
 def test_a_promise_that_is_kept_in_a_later_call_answers_nothing() -> None:
     keeps = "let keep;\nexports.p = (output) => { keep?.(true); return new Promise((kept) => { keep = kept; }); };"
-    check = caller(keeps, "p")
+    check = caller(alone(keeps), "p")
     for _ in range(2):
         with pytest.raises(ScriptError, match="its promise is never kept"):
             check("", {})
 
 
 def test_an_error_of_one_call_is_not_that_of_the_next() -> None:
-    check = caller("exports.c = (output) => (output ? require('fs') : true);", "c")
+    check = caller(alone("exports.c = (output) => (output ? require('fs') : true);"), "c")
     with pytest.raises(ScriptError, match="it asks for `require`"):
         check("x", {})
     assert check("", {}) == (True, "")

@@ -8,39 +8,32 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import lru_cache
-from itertools import count
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
-from evalc.base.source import Source
 from evalc.base.terminal import shortened
 from evalc.check.tree import Bounds, Check, Test, all_of, within
-from evalc.checks import SCRIPTS
 from evalc.compiler.custom import declared_in
 from evalc.diagnostics import Diagnostics
 from evalc.dsl.scalars import to_plain
-from evalc.dsl.sources import unsaved
 from evalc.ecma import scripts, to_string
-from evalc.ecma.scripts import ScriptError, functions_of
+from evalc.ecma.modules import SCRIPTS, Script, ScriptError
+from evalc.ecma.scripts import functions_of
 from evalc.extras.importers.imported import SideFile, name_of
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, rendered, variables_of
-from evalc.grammar.write_check import NoLine
 from evalc.model.json import is_number
 from evalc.translate import check_of_script
 from evalc.translate.code import body_of_function, is_surely_verdict, used_in_script
-from evalc.translate.typescript import javascript_of
 
 _GIVEN: Final[Mapping[str, Set[str]]] = {
     "javascript": {"output", "JSON", "Array", "Number", "String", "undefined"},
     "python": {"output", "json", "all", "any", "dict", "isinstance", "len", "list", "str"},
 }
 """The names that code of a language finds in promptfoo, as far as a check can say them."""
-_TYPED: Final = (".ts", ".mts", ".cts")
 _REMEMBERED: Final = 256
 """How many texts of code are remembered, since those of `defaultTest` are in every test."""
 _PARSES: Final = re.compile(r"\bJSON\.parse\(|\bjson\.loads\(")
@@ -68,6 +61,8 @@ _NOT_IN_PYTHON: Final = re.compile(rf"""\bcontext(?:\[|\.get\()\s*["']({"|".join
 _PROMPT: Final = re.compile(
     r"""\bcontext\b(?:\??\.|\[["']|\.get\(["'])prompt\b|\{[^{}]*\bprompt\b[^{}]*\}\s*(?:\)\s*=>|=\s*context)"""
 )
+_ASYNC: Final = re.compile(r"\b(?:async|await|Promise)\b")
+_REQUIRED: Final = re.compile(r"""\brequire\(\s*["']([^"']+)["']""")
 _COMMENT: Final = re.compile(r"^\s*(?://|#|/\*)\s*(?P<text>.*?)\s*(?:\*/)?\s*$", re.MULTILINE)
 _TAG: Final = re.compile(r"\{[{%#]")
 _INDENTED: Final = re.compile(r"^(?!\s*$)\s+", re.MULTILINE)
@@ -80,6 +75,7 @@ _JAVASCRIPT: Final = """\
 // The JavaScript of {source}. evalc runs it if its configuration names this file under `checks`.
 """
 _HELPERS: Final = """\
+const read = (value) => { try { return JSON.parse(value); } catch { return value; } };
 const transformed = (value) => {
   if (value === null || value === undefined) throw new Error("the transform returned no value");
   return value;
@@ -115,9 +111,16 @@ def context_of(answer, config):
     return {{"vars": dict(answer.inputs), "prompt": answer.message, **({{"config": config}} if config else {{}})}}
 
 
-def outcome(function, answer, config, threshold=None):
+def read(text):
     try:
-        said = function(answer.text, context_of(answer, config))
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def outcome(function, answer, config, threshold=None, output_of=str):
+    try:
+        said = function(output_of(answer.text), context_of(answer, config))
         if isinstance(said, dict):
             passed = said["pass" if "pass" in said else "pass_"]
             if not isinstance(passed, bool):
@@ -140,7 +143,7 @@ _PYTHON_CHECK: Final = """
 
 @evalc.custom_check
 def NAME(answer, **config):
-    return outcome(NAME_said, answer, configLEAST)
+    return outcome(NAME_said, answer, configLEASTREAD)
 """
 
 
@@ -171,21 +174,36 @@ def _is_scalar(operand: object) -> bool:
 
 
 @final
+class _File(NamedTuple):
+    """A file of JavaScript: what promptfoo finds in it, and its code with that of the files that it imports.
+
+    By their names, or nothing, these are the functions: how each is had of the file's exports, and the check that it
+    is if it is found without running the file.
+    """
+
+    names: Mapping[str, tuple[str, str]]
+    codes: tuple[str, ...]
+
+
+@final
 class Code:
     """The code of a configuration's assertions, in files beside the suite that the configuration of evalc names.
 
     Attributes:
         sends_messages: whether prompts are conversations, which promptfoo gives to code as JSON.
+        gives_objects: whether promptfoo reads every output as JSON before it gives it to code.
     """
 
     def __init__(self, given: Configuration, suite: str) -> None:
         self.sends_messages = False
+        self.gives_objects = False
         self._given = given
         self._suite = suite
         self._prefix = re.sub(r"\W|^(?=\d)", "_", suite, flags=re.ASCII)
         self._functions: dict[str, dict[str, str]] = {"javascript": {}, "python": {}}  # with `_NAME` for their names
         self._files: dict[str, Path] = {}  # the checks of files that are there, with the file
-        self._typed: dict[Path, SideFile] = {}  # the JavaScript that files of TypeScript become
+        self._read: dict[str, _File | Unmappable] = {}  # files of JavaScript, by their paths
+        self._constants: dict[str, str] = {}  # the names of functions of such files, by what they are there
 
     def check(self, fields: Mapping[str, Any], values: Mapping[str, Any]) -> Check:
         """The check that an assertion is, whose values its templates may use.
@@ -198,11 +216,13 @@ class Code:
         if not isinstance(code, str):
             raise Unmappable("the value is not a text")
         self._refuse_prompts(code)
+        if language == "javascript" and self.gives_objects:
+            return self.transformed(language, fields, values, ())
         threshold, options = _threshold_and_config(fields)
         above = Bounds(above=0) if threshold is None else Bounds(min=threshold)
         if code.startswith(FILE):
-            path, _, function = code.removeprefix(FILE).partition(":")
-            if path.endswith((*SCRIPTS, *_TYPED)):
+            path, function = _path_and_function(code)
+            if path.endswith(SCRIPTS):
                 return Test("check", (self._exported(path, function), (), options, above))
             if not path.endswith(".py"):
                 raise Unmappable(f"`{path}` is neither JavaScript or TypeScript nor Python")
@@ -211,7 +231,10 @@ class Code:
         code = code.rstrip() if language == "javascript" else code
         if threshold is None and not options and (said := check_of_expression(type_, code)) is not None:
             return said
-        name = self._inline(language, code, threshold, called=_called(fields))
+        is_script = language == "javascript"
+        text = _javascript_of(code) if is_script else _python_of(code, threshold, is_object=self.gives_objects)
+        comment = _COMMENT.match(code)
+        name = self._added(language, text, _called(fields) or (comment["text"] if comment else f"{language}_"))
         is_verdict = language == "python" or (threshold is None and is_surely_verdict(code))
         return Test("check", (name, (), options, Bounds() if is_verdict else above))
 
@@ -224,7 +247,9 @@ class Code:
             Unmappable: the code needs what no check is given, or there is no JavaScript that asks this.
         """
         value, (threshold, options) = fields.get("value"), _threshold_and_config(fields)
-        if name == "javascript" and isinstance(value, str) and not value.startswith(FILE):
+        if name == "javascript" and isinstance(value, str) and value.startswith(FILE):
+            body = f"return {self._required(*_path_and_function(value), is_text=not transforms)}(output, context);"
+        elif name == "javascript" and isinstance(value, str):
             self._refuse_prompts(value)
             asked = with_values(value, values).rstrip()
             body = asked if "\n" in asked else body_of_function(asked)
@@ -244,21 +269,34 @@ class Code:
             threshold, options = None, {}
         else:
             raise Unmappable("it is asked of the whole response, and not of what a `transform` makes of it")
-        made = []
-        for number, code in enumerate(transforms):
-            if code.startswith(FILE):
-                raise Unmappable("its `transform` is code in a file")
-            _refuse_javascript(code, is_text=number == 0)
-            if re.search(r"\bcontext\.(?!vars\b)|\b(?:async|await|Promise)\b", code):
-                raise Unmappable("its `transform` uses more than the output and the variables")
-            function = f"{{\n{code}\n}}" if "\n" in code else f"({code})"
-            made.append(f"output = transformed(((output) => {function})(output));")
+        made = ["output = read(output);"] if self.gives_objects else []
+        for code in transforms:
+            made.append(f"output = transformed({self._step(code, is_text=not made)});")
+        is_async = any("(await " in each for each in made)
         above = Bounds(above=0) if threshold is None else Bounds(min=threshold)
         is_verdict = name in _ASKED_OF_TEXT or (threshold is None and is_surely_verdict(body))
-        named = self._inline(
-            "javascript", "\n".join((*made, body)), None, called=_called(fields) or f"{name}_", is_text=False
-        )
+        body = f"return ((output) => {{\n{body}\n}})(output);" if is_async and "await" in body else body
+        text = _javascript_of("\n".join((*made, body)), is_text=False, is_async=is_async)
+        named = self._added("javascript", text, _called(fields) or f"{name}_")
         return Test("check", (named, (), options, Bounds() if is_verdict else above))
+
+    def _step(self, code: str, *, is_text: bool) -> str:
+        """The expression of what a `transform` makes of the output."""
+        if code.startswith(FILE):
+            path, function = _path_and_function(code)
+            called = self._required(path, function if function in self._file(path).names else "", is_text=is_text)
+            if any(map(_PROMPT.search, self._file(path).codes)):
+                raise Unmappable("its `transform` uses `prompt` of the context")
+            return f"(await {called}(output, context))"
+        _refuse_javascript(code)
+        if is_text:
+            _refuse_objects(code)
+        if re.search(r"\bcontext\.(?!vars\b)", code):
+            raise Unmappable("its `transform` uses more than the output and the variables")
+        function = f"{{\n{code}\n}}" if "\n" in code else f"({code})"
+        return (
+            f"{'(await ' * bool(_ASYNC.search(code))}((output) => {function})(output){')' * bool(_ASYNC.search(code))}"
+        )
 
     def data_of(self, path: str) -> Any:
         """The data of a file of YAML or JSON that an assertion names, or the text of a file."""
@@ -268,20 +306,20 @@ class Code:
     def side_files(self) -> tuple[SideFile, ...]:
         """The files that hold the code of the configuration itself."""
         source = re.sub(r"[^\w .()-]", "_", Path(self._given.source.name).name)
-        helpers = f"\n{_HELPERS}" if any("transformed(" in each for each in self._functions["javascript"]) else ""
+        text = "".join(self._functions["javascript"])
+        used = set(re.findall(r"\bfrom_\w+", text))
+        required = "".join(f"const {name} = {value};\n" for value, name in self._constants.items() if name in used)
+        helpers = "".join(f"\n{each}" for each in (required, _HELPERS * ("output = " in text)) if each)
         heads = {"javascript": _JAVASCRIPT.format(source=source) + helpers, "python": _PYTHON.format(source=source)}
-        own = (
+        return tuple(
             SideFile(path=self._file_of(language), text="\n".join((heads[language], *_filled(functions))))
             for language, functions in self._functions.items()
             if functions
         )
-        return (*own, *self._typed.values())
 
     def files(self) -> tuple[str, ...]:
         """The files of checks that evalc's configuration has to name, as the suite's folder sees them."""
-        there = dict.fromkeys(
-            self._given.relative(str(path)) for path in self._files.values() if path not in self._typed
-        )
+        there = dict.fromkeys(self._given.relative(str(path)) for path in self._files.values())
         return (*(each.path for each in self.side_files()), *there)
 
     def _file_of(self, language: str) -> str:
@@ -289,13 +327,10 @@ class Code:
 
     # --- inline ---
 
-    def _inline(self, language: str, code: str, threshold: Any, *, called: str = "", is_text: bool = True) -> str:
-        """The name of the function that code of a language becomes."""
-        text = _javascript_of(code, is_text=is_text) if language == "javascript" else _python_of(code, threshold)
+    def _added(self, language: str, text: str, said: str) -> str:
+        """The name of a function with this text, which is called by what is said about it."""
         functions = self._functions[language]
         if text not in functions:
-            comment = _COMMENT.match(code)
-            said = comment["text"] if comment and not called else called or f"{language}_"
             number = len(functions) + 1 if said.endswith("_") else ""
             name = name_of(f"{said}{number}", longest=_LONGEST_NAME)
             functions[text] = self._named(name or f"{language}_{len(functions) + 1}")
@@ -315,49 +350,68 @@ class Code:
     # --- in files ---
 
     def _exported(self, path: str, function: str) -> str:
-        """The check of a file of JavaScript that promptfoo would call."""
-        source = self._given.read(path, (*SCRIPTS, *_TYPED))
-        self._refuse_prompts(source.text)
-        typed = self._without_types(path, source) if path.endswith(_TYPED) else None
-        file = Path(source.name) if typed is None else self._given.in_folder(typed.path)
-        text = source.text if typed is None else typed.text
-        _refuse_javascript(text)
-        if isinstance(names := _functions_of(text), ScriptError):
-            raise Unmappable(f"`{path}`: {names}")
-        exported = function if function in names else "default"
-        name = file.stem if exported == "default" else exported
-        with unsaved({os.path.realpath(file): text}):
-            declared = {each for each, *_ in declared_in(file, Diagnostics())}
-        if exported not in names or name not in declared:
-            raise Unmappable(f"`{path}` exports no function that is found without running it")
-        if self._files.setdefault(name, Path(path)) != Path(path):
-            raise Unmappable(f"another file has a check `{name}`, too")
-        if typed is not None:
-            self._typed[Path(path)] = typed
-        return name
+        """The check of a file of JavaScript that promptfoo would call: that of the file, or an own one that is it."""
+        required, declared = self._required(path, function), self._file(path).names[function][1]
+        if declared and self._files.setdefault(declared, Path(path)) == Path(path):
+            return declared
+        return self._added("javascript", f"exports.{_NAME} = {required};\n", f"{Path(path).stem} {function}")
 
-    def _without_types(self, path: str, source: Source) -> SideFile:
-        """The file of JavaScript beside the suite that a file of TypeScript becomes."""
-        if (made := self._typed.get(Path(path))) is not None:
-            return made
+    def _required(self, path: str, function: str, *, is_text: bool = True) -> str:
+        """The constant that is a function of a file of JavaScript."""
+        file = self._file(path)
+        self._refuse_prompts("\n".join(file.codes))
+        if is_text and not self.gives_objects:
+            _refuse_objects(file.codes[0])
+        if function not in file.names:
+            raise Unmappable(f"promptfoo finds no function{f' `{function}`' if function else ''} in `{path}`")
+        there = self._given.relative(path)
+        value = f"require({json.dumps(there if there.startswith('../') else f'./{there}')}){file.names[function][0]}"
+        name = re.sub(r"\W", "_", f"from_{Path(path).stem}_{function}", flags=re.ASCII).rstrip("_")
+        same = sum(each == name or each.startswith(f"{name}__") for each in self._constants.values())
+        return self._constants.setdefault(value, f"{name}__{same + 1}" if same else name)
+
+    def _file(self, path: str) -> _File:
+        """A file of JavaScript that the configuration names; to read it may take seconds."""
+        if path not in self._read:
+            try:
+                self._read[path] = self._read_file(path)
+            except Unmappable as reason:
+                self._read[path] = reason
+        if isinstance(found := self._read[path], Unmappable):
+            raise found
+        return found
+
+    def _read_file(self, path: str) -> _File:
+        file = Path(self._given.read(path, SCRIPTS).name)
         try:
-            text = f"// `{path}` without its types.\n{javascript_of(source.text)}"
-        except NoLine:
-            raise Unmappable(f"`{path}` is more than JavaScript with types") from None
-        stem = f"{re.sub(r'[^A-Za-z0-9_-]', '_', Path(path).stem)}_ts"
-        taken = {each.path for each in self._typed.values()}
-        free = (name for number in count(1) if (name := f"{stem}{number if number > 1 else ''}.js") not in taken)
-        return SideFile(path=next(free), text=text)
+            files = self._given.linked(file)
+            codes = tuple(script.code for name, script in files.items() if not name.endswith(".json"))
+            for each in codes:
+                _refuse_javascript(each)
+        except ScriptError as error:
+            raise Unmappable(f"{error}") from None
+        try:
+            names = functions_of(files)
+        except ScriptError as error:
+            raise Unmappable(f"`{path}`: {error}") from None
+        declared = {each for each, *_ in declared_in(file, Diagnostics())}
+        # Beside an export `default` promptfoo finds no other.
+        is_only = "default" in names and (next(iter(files.values())).is_es or "exports.default" in codes[0])
+        found = {}
+        for each in ("default",) if is_only else names:
+            check, access = (file.stem, ".default" * is_only) if each == "default" else (each, f".{each}")
+            found["" if each == "default" else each] = (access, check if check in declared else "")
+        return _File(found, codes)
 
     def _of_python(self, path: str, function: str, threshold: Any) -> str:
         """The name of the check that calls a function of a file in Python."""
         source = self._given.read(path, (".py",))
         self._refuse_prompts(source.text)
-        _refuse_python(source.text)
+        _refuse_python(source.text, is_object=self.gives_objects)
         if not re.search(rf"^def {re.escape(function)}\b", source.text, re.MULTILINE):
             raise Unmappable(f"`{path}` has no function `{function}`")
         call = f'\n{_NAME}_said = function_of({json.dumps(self._given.relative(path))}, "{function}")\n'
-        text = call + _python_check(threshold)
+        text = call + _python_check(threshold, is_object=self.gives_objects)
         functions = self._functions["python"]
         if text not in functions:
             own = "" if function == "get_assert" else f"_{function}"
@@ -366,14 +420,15 @@ class Code:
 
 
 @lru_cache(_REMEMBERED)
-def _javascript_of(code: str, *, is_text: bool) -> str:
+def _javascript_of(code: str, *, is_text: bool = True, is_async: bool = False) -> str:
     """The function that JavaScript is the body of, or the value."""
-    _refuse_javascript(code, is_text=is_text)
+    _refuse_javascript(code)
+    if is_text:
+        _refuse_objects(code)
     body = body_of_function(code) if "\n" not in code else code
     is_value = body.startswith("return ") and "//" not in body and "\n" not in body
-    text = (
-        f"exports.{_NAME} = (output, context) => {f'({body[7:]})' if is_value else f'{{{chr(10)}{body}{chr(10)}}}'};\n"
-    )
+    function = f"(output, context) => {f'({body[7:]})' if is_value else f'{{{chr(10)}{body}{chr(10)}}}'}"
+    text = f"exports.{_NAME} = {'async ' * is_async}{function};\n"
     if isinstance(names := _functions_of(_HELPERS + text.replace(_NAME, "a")), ScriptError):
         raise Unmappable(f"`{_short(code)}`: {names}")
     return text
@@ -383,18 +438,18 @@ def _javascript_of(code: str, *, is_text: bool) -> str:
 def _functions_of(text: str) -> tuple[str, ...] | ScriptError:
     """The names of the functions that a file exports, or why it has none: to find that may take seconds."""
     try:
-        return functions_of(text)
+        return functions_of({"": Script(text, {})})
     except ScriptError as error:
         return error
 
 
-def _python_of(code: str, threshold: Any) -> str:
+def _python_of(code: str, threshold: Any, *, is_object: bool) -> str:
     """The function that Python is the body of, or the value, and the check that calls it."""
-    _refuse_python(code)
+    _refuse_python(code, is_object=is_object)
     indent = found[0] if "\n" in code and (found := _INDENTED.search(code)) else "    "
     lines = code.split("\n") if "\n" in code else [f"return {code}"]
     body = "\n".join(indent + line if line.strip() else "" for line in lines).rstrip()
-    text = f"\ndef {_NAME}_said(output, context):\n{body}\n{_python_check(threshold)}"
+    text = f"\ndef {_NAME}_said(output, context):\n{body}\n{_python_check(threshold, is_object=is_object)}"
     try:
         compile(text.replace(_NAME, "a"), "", "exec")
     except (SyntaxError, ValueError) as error:
@@ -402,28 +457,36 @@ def _python_of(code: str, threshold: Any) -> str:
     return text
 
 
-def _python_check(threshold: Any) -> str:
-    return _PYTHON_CHECK.replace("NAME", _NAME).replace("LEAST", "" if threshold is None else f", {threshold!r}")
+def _python_check(threshold: Any, *, is_object: bool) -> str:
+    return (
+        _PYTHON_CHECK.replace("NAME", _NAME)
+        .replace("LEAST", "" if threshold is None else f", {threshold!r}")
+        .replace("READ", ", output_of=read" * is_object)
+    )
 
 
 def _filled(functions: Mapping[str, str]) -> Iterator[str]:
     return (text.replace(_NAME, name) for text, name in functions.items())
 
 
-def _refuse_javascript(code: str, *, is_text: bool = True) -> None:
-    used = used_in_script(code)
-    lacking = sorted(used & _NOT_THERE)
+def _refuse_javascript(code: str) -> None:
+    lacking = sorted(used_in_script(code) & _NOT_THERE)
     if lacking:
-        raise Unmappable(f"it uses `{lacking[0].removeprefix('.')}`, which a check in JavaScript does not have")
-    of_output = {each.removeprefix("output.") for each in used if each.startswith("output.")}
-    if is_text and not (of_output <= _OF_TEXTS or _MAY_BE_A_TEXT.search(code)):
+        packages = f" of {', '.join(dict.fromkeys(_REQUIRED.findall(code)))}" if lacking[0] == "require" else ""
+        name = lacking[0].removeprefix(".")
+        raise Unmappable(f"it uses `{name}`{packages}, which a check in JavaScript does not have")
+
+
+def _refuse_objects(code: str) -> None:
+    of_output = {each.removeprefix("output.") for each in used_in_script(code) if each.startswith("output.")}
+    if not (of_output <= _OF_TEXTS or _MAY_BE_A_TEXT.search(code)):
         raise Unmappable(f"`{_short(code)}` takes the output for an object, and a response is a text")
 
 
-def _refuse_python(code: str) -> None:
+def _refuse_python(code: str, *, is_object: bool) -> None:
     if (lacking := _NOT_IN_PYTHON.search(code)) is not None:
         raise Unmappable(f"it uses `{lacking[1]}` of the context, which no check is given")
-    if _AN_OBJECT.search(code) and "isinstance(output" not in code:
+    if not is_object and _AN_OBJECT.search(code) and "isinstance(output" not in code:
         raise Unmappable(f"`{_short(code)}` takes the output for an object, and a response is a text")
 
 
@@ -452,6 +515,11 @@ def _threshold_and_config(fields: Mapping[str, Any]) -> tuple[Any, dict[str, Any
 
 def _short(code: str) -> str:
     return shortened(" ".join(code.split()), _SHOWN, "...")
+
+
+def _path_and_function(reference: str) -> tuple[str, str]:
+    path, _, function = reference.removeprefix(FILE).partition(":")
+    return path, function
 
 
 def _called(fields: Mapping[str, Any]) -> str:

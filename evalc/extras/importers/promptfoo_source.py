@@ -17,6 +17,7 @@ from evalc.dsl.nodes import Node
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.sources import read_source
+from evalc.ecma.modules import Scripts, linked
 from evalc.extras.importers.imported import documents_of, left_out
 from evalc.extras.importers.promptfoo_templates import Unmappable
 
@@ -76,6 +77,14 @@ class Configuration:
             found, at_most="warning"
         )  # bytes that are not UTF-8: promptfoo reads `\ufffd` for them, too
         return source
+
+    def linked(self, file: Path) -> Scripts:
+        """A file of JavaScript with those of the project that it imports.
+
+        Raises:
+            ScriptError: it imports what is no file of the project.
+        """
+        return linked(file, self._root)
 
     def matching(self, path: str) -> list[str]:
         """The path, or the paths that a pattern matches."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -18,6 +19,7 @@ from evalc.base.guard import DaemonThread, awaited
 from evalc.check.tree import Bounds, Test
 from evalc.check.values import is_between, text_of
 from evalc.checks import Answer, Outcome, ProjectChecks
+from evalc.ecma import to_string
 from evalc.model.case import Input
 from evalc.model.json import is_number
 from evalc.runtime.checks import Evidence, Found, Verdict, View, broken, unasked, words
@@ -37,8 +39,8 @@ async def custom(test: Test, view: View) -> Found:
     finally:
         thread.abandon()
     measured: Any = said.score if isinstance(said, Outcome) else said
-    if is_number(measured) and measured != measured:  # noqa: PLR0124 - no comparison with NaN says anything
-        return broken(f"{label}: it measured NaN, which is no number")
+    if isinstance(measured, float) and not isfinite(measured):  # as of a division by zero: it says nothing
+        return broken(f"{label}: it measured {to_string(measured)}, which is no number to compare")
     if bounds != Bounds() and not (isinstance(said, Outcome) and said.passed is False):
         if is_number(measured):
             return is_between(measured, bounds) or f"{label} is {number(measured)}, expected {words.bounds(bounds)}"

@@ -185,7 +185,7 @@ def test_mapped_assertions_compile(assertion: str, lines: list[str]) -> None:
         ("{type: contains, value: file://x.md}", "not a file that can be imported"),
         ("{type: contains, value: ''}", "empty"),
         ("{type: contains, value: x, transform: output.text}", "takes the output for an object"),
-        ("{type: contains, value: x, transform: file://own.js}", "its `transform` is code in a file"),
+        ("{type: contains, value: x, transform: file://own.js}", "there is no file `own.js`"),
         ("{type: contains, value: x, transform: context.prompt}", "its `transform` uses more than the output"),
         ("{type: python, value: 1 > 0, transform: output.trim()}", "not of what a `transform` makes of it"),
         ("{type: is-json, value: {type: object}, transform: output.trim()}", "a schema is asked of the whole response"),

@@ -18,6 +18,7 @@ from evalc.diagnostics import Diagnostics
 from evalc.ecma import scripts
 from evalc.extras.importers.imported import Imported
 from evalc.extras.importers.promptfoo import import_promptfoo
+from evalc.extras.importers.promptfoo_agents import makes_objects
 
 WORDS = "the quick brown fox"
 OUTPUTS = ("", WORDS, '{"n": "3", "tags": ["a"], "open": true}', "the {{name}}", "Ann is here")
@@ -227,9 +228,10 @@ def test_functions_in_files_are_called_where_they_are(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("const fs = require('fs');\nmodule.exports = () => true;\n", "it uses `require`"),
-        ("import fs from 'fs';\nexport default () => true;\n", "it uses `import`"),
-        ("module.exports = { a: () => true };\n", "`own.js` exports no function that is found without running it"),
+        ("const fs = require('fs');\nmodule.exports = () => true;\n", "it uses `require` of fs, which a check"),
+        ("import fs from 'fs';\nexport default () => true;\n", "`own.js` imports `fs`, and a check has only files"),
+        ("const { a } = require('./no');\n", "`own.js` imports `./no`, and there is no such file"),
+        ("module.exports = { a: () => true };\n", "promptfoo finds no function in `own.js`"),
         ("module.exports = (\n", "`own.js`: SyntaxError"),
     ],
 )
@@ -277,36 +279,116 @@ def test_code_that_does_not_end_is_tried_once(folder: Path, monkeypatch: pytest.
     assert time.monotonic() - begin < 5
 
 
-def test_two_files_with_checks_of_one_name(folder: Path) -> None:
-    for name in ("a", "b"):
-        (folder / name).mkdir()
-        (folder / name / "own.js").write_text("module.exports = () => true;\n")
-    both = [{"type": "javascript", "value": f"file://{name}/own.js"} for name in ("a", "b")]
-    suite, (problem, *_) = imported(folder, *both)
-    assert problem == "not imported: `javascript`: another file has a check `own`, too"
-    assert suite.checks == ("a/own.js",)
+def test_functions_in_files_that_have_no_name_of_their_own_here(folder: Path) -> None:
+    (folder / "lib").mkdir()
+    (folder / "own.js").write_text("module.exports = (output) => output.length > 3;\n")
+    (folder / "lib" / "own.js").write_text("module.exports = { ...require('./more'), ...require('../data.json') };\n")
+    (folder / "lib" / "more.js").write_text("exports.own = (output, { vars }) => output.includes(vars.name);\n")
+    (folder / "data.json").write_text("{}")
+    suite, problems = imported(
+        folder,
+        {"type": "javascript", "value": "file://own.js"},
+        {"type": "javascript", "value": "file://lib/own.js:own"},
+    )
+    assert problems == []
+    assert suite.checks == ("support.checks.js", "own.js")
+    assert suite.side_files[0].text == dedent("""\
+        // The JavaScript of support.yaml. evalc runs it if its configuration names this file under `checks`.
+
+        const from_own_own = require("./lib/own.js").own;
+
+        exports.support_own_own = from_own_own;
+        """)
+    assert verdicts(folder, suite) == ["failed", "failed", "failed", "failed", "passed"]
 
 
-def test_typescript_in_files_becomes_javascript_beside_the_suite(folder: Path) -> None:
+def test_typescript_in_files_is_called_where_it_is(folder: Path) -> None:
     (folder / "lib").mkdir()
     (folder / "lib" / "own.ts").write_text(
-        "type Context = { vars: Record<string, string> };\n"
-        "export const short = (output: string, to: Context): boolean => output.length < to.vars.most.length;\n"
-        "export default (output: string) => output.includes('a' as string);\n"
+        "import { type Context, most } from './more';\n"
+        "export const short = (output: string, to: Context): boolean => output.length < most(to);\n"
+    )
+    (folder / "lib" / "more.ts").write_text(
+        "export type Context = { vars: Record<string, string> };\n"
+        "export const most = ({ vars }: Context) => vars.name.length;\n"
     )
     (folder / "own.ts").write_text("export default (output: string): number => output.length;\n")
     (folder / "bad.ts").write_text("enum A { B }\nexport default () => A.B;\n")
     suite, problems = imported(
         folder,
         {"type": "javascript", "value": "file://lib/own.ts:short"},
-        {"type": "javascript", "value": "file://./lib/own.ts"},
-        {"type": "javascript", "value": "file://own.ts"},
+        {"type": "not-javascript", "value": "file://./own.ts"},
         {"type": "javascript", "value": "file://bad.ts"},
     )
-    assert [side.path for side in suite.side_files] == ["own_ts.js", "own_ts2.js"]
-    assert suite.checks == ("own_ts.js", "own_ts2.js")
-    assert "to.vars.most.length" in suite.side_files[0].text
-    assert "Context" not in suite.side_files[0].text.partition("\n")[2]
-    for line in ("- check short() > 0", "- check own_ts() > 0", "- check own_ts2() > 0"):
-        assert line in suite.text
-    assert ["`bad.ts` is more than JavaScript with types" in each for each in problems][-1:] == [True]
+    assert suite.checks == ("lib/own.ts", "own.ts")
+    assert ["`bad.ts` is more than JavaScript with types" in each for each in problems] == [True] * len(OUTPUTS)
+    assert verdicts(folder, suite) == ["passed", "failed", "failed", "failed", "failed"]
+
+
+FORMAT = {"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": {"type": "object"}}}}
+OF_OBJECTS = [  # asked of promptfoo 0.121.20, given what its provider makes of the outputs
+    ("javascript", "output.n === '3'", "--+--"),
+    ("not-javascript", "output.open", "-----"),
+    ("javascript", "JSON.parse(output).open", "-----"),
+    ("javascript", "typeof output === 'string' && output.includes('fox')", "-+---"),
+    ("javascript", "file://own.js", "--+--"),
+    ("python", "output['open']", "--+--"),
+    ("python", "isinstance(output, str)", "++-++"),
+]
+
+
+@pytest.mark.parametrize(("type_", "code", "passed"), OF_OBJECTS)
+def test_code_is_given_the_object_that_promptfoo_makes(folder: Path, type_: str, code: str, passed: str) -> None:
+    (folder / "own.js").write_text("module.exports = async (output) => output.tags.length;\n")
+    tests = [{"vars": {"at": str(at)}, "assert": [{"type": type_, "value": code}]} for at in range(len(OUTPUTS))]
+    problems = Diagnostics()
+    given = {"providers": ["openai:gpt-5"], "prompts": [{"raw": "{{at}}", "config": FORMAT}], "tests": tests}
+    suite = import_promptfoo(Source(str(folder / "support.yaml"), json.dumps(given)), folder, problems)
+    assert suite is not None
+    assert "".join("+" if each == "passed" else "-" for each in verdicts(folder, suite)) == passed
+
+
+@pytest.mark.parametrize(
+    ("providers", "prompts", "expected"),
+    [
+        (["openai:gpt-5"], {"raw": "a", "config": FORMAT}, True),
+        ([{"id": "openai:chat:gpt-5", "config": FORMAT}, {"openai:responses:gpt-5": {"config": FORMAT}}], ["a"], True),
+        ([{"id": "https://example.com", "config": {"transformResponse": "json"}}], ["a"], True),
+        ([{"id": "https://example.com", "config": {"transformResponse": "json.text"}}], ["a"], False),
+        (["openai:gpt-5"], [{"raw": "a", "config": FORMAT}, "b"], False),
+        (["openai:gpt-5", "mistral:small"], [{"raw": "a", "config": FORMAT}], False),
+        ([{"id": "openai:gpt-5", "config": {"response_format": {"type": "json_object"}}}], ["a"], False),
+        (["openai:embedding:a"], [{"raw": "a", "config": FORMAT}], False),
+        (None, None, False),
+    ],
+)
+def test_when_promptfoo_surely_makes_objects(providers: Any, prompts: Any, expected: bool) -> None:
+    assert makes_objects(providers, prompts) is expected
+
+
+@pytest.mark.parametrize(
+    ("transform", "assertion", "passed"),  # the verdicts are those of promptfoo 0.121.20
+    [
+        ("file://lib/own.js:words", {"type": "equals", "value": "4"}, "-+---"),
+        ("file://lib/own.js:words", {"type": "javascript", "value": "output > 2"}, "-++-+"),
+        ("file://lib/own.js", {"type": "contains", "value": "FOX"}, "-+---"),
+        ("file://lib/own.js:other", {"type": "contains", "value": "FOX"}, "-+---"),
+        ("file://lib/more.mjs:words", {"type": "starts-with", "value": "Ann: the"}, "-+-+-"),
+        ("file://lib/own.js:words", {"type": "javascript", "value": "file://lib/own.js:few"}, "+--+-"),
+        ("Promise.resolve(output.length)", {"type": "javascript", "value": "output > 12"}, "-++--"),
+    ],
+)
+def test_a_transform_in_a_file_is_called(folder: Path, transform: str, assertion: dict[str, Any], passed: str) -> None:
+    (folder / "lib").mkdir()
+    (folder / "lib" / "own.js").write_text(
+        "module.exports = (output) => output.toUpperCase();\n"
+        "module.exports.words = async (output) => output.split(' ').length;\n"
+        "module.exports.few = (output) => output < 3;\n"
+    )
+    (folder / "lib" / "more.mjs").write_text(
+        "import { sep } from './sep.mjs';\n"
+        "export default (output, { vars }) => vars.name + sep + output;\nexport const words = () => 1;\n"
+    )
+    (folder / "lib" / "sep.mjs").write_text("export const sep = ': ';\n")
+    suite, _ = imported(folder, assertion | {"transform": transform})
+    assert "".join("+" if each == "passed" else "-" for each in verdicts(folder, suite)) == passed
