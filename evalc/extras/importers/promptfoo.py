@@ -28,7 +28,7 @@ from evalc.extras.importers.imported import (
     refused,
     yaml_of,
 )
-from evalc.extras.importers.promptfoo_agents import agents_of
+from evalc.extras.importers.promptfoo_agents import agents_of, makes_objects
 from evalc.extras.importers.promptfoo_assertions import (
     Scored,
     checks_of,
@@ -120,6 +120,11 @@ class _Importer:
                 self._given.say_in_head(key, f"`{key.text}`", _ELSEWHERE.get(key.text, NO_COUNTERPART))
         prompts = prompts_of(self._given, values.get("prompts"))
         self._code.sends_messages = any(each.messages for each in prompts.values())
+        providers, asked = (
+            node and self._given.plain(node)
+            for node in (values.get("providers", values.get("targets")), values.get("prompts"))
+        )
+        self._code.gives_objects = makes_objects(providers, asked)
         reader = Tests(self._given)
         default = reader.default(values.get("defaultTest"))
         tests = reader.all_of(values, default)

@@ -76,6 +76,38 @@ def judge_of(given: Any) -> str:
     return f"judge = {_toml(settings['use']) if settings.keys() == {'use'} else _table(settings)}"
 
 
+def makes_objects(providers: Any, prompts: Any) -> bool:
+    """Whether promptfoo surely reads every output as JSON before it gives it to code.
+
+    A model of OpenAI has to answer by a schema, which the config of a prompt may say as well; of a service, the body
+    has to be taken as it is.
+    """
+    of_prompts = [_mapping(_mapping(each).get("config")) for each in _listed(prompts)]
+    return bool(providers) and all(_makes_objects(each, of_prompts) for each in _listed(providers))
+
+
+def _makes_objects(provider: Any, of_prompts: list[dict[str, Any]]) -> bool:
+    config, identity = _config_of(provider), _id_of(provider)
+    if re.match(r"https?(?::|\Z)", identity):
+        return config.get("transformResponse", "json") == "json" and "responseParser" not in config
+    formats = [_mapping((config | each).get("response_format")) for each in of_prompts]
+    is_openai = re.match(r"openai:(?:(?:chat|responses):)?[^:]+\Z", identity) is not None
+    return is_openai and all(each.get("type") == "json_schema" for each in formats)
+
+
+def _config_of(provider: Any) -> dict[str, Any]:
+    fields = _mapping(provider)
+    return _mapping((fields if "id" in fields else _mapping(next(iter(fields.values()), None))).get("config"))
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
 def _id_of(given: Any) -> str:
     if not isinstance(given, dict):
         return str(given)
@@ -88,9 +120,6 @@ def _settings_of(given: Any) -> tuple[dict[str, Any], list[str]]:
     model = _MODEL.fullmatch(identity)
     if model is None or model["provider"] not in (*_OWN, *_LIKE_OPENAI):
         raise Unmappable("evalc asks no such provider")
-    fields = given if isinstance(given, dict) else {}
-    beside = fields if "id" in fields else next(iter(fields.values()), None)
-    config = beside.get("config") if isinstance(beside, dict) else None
     provider = model["provider"]
     settings: dict[str, Any] = {"use": f"{provider if provider in _OWN else 'openai'}:{model['model']}"}
     if model["api"] == "responses":
@@ -99,7 +128,7 @@ def _settings_of(given: Any) -> tuple[dict[str, Any], list[str]]:
         settings["base_url"], key_variable = _LIKE_OPENAI[provider]
         settings |= {"key_variable": key_variable} if key_variable else {}
     others = []
-    for key, value in config.items() if isinstance(config, dict) else ():
+    for key, value in _config_of(given).items():
         if key in _SETTINGS and is_number(value):
             settings[_SETTINGS[key]] = value
         elif key == "apiBaseUrl" and isinstance(value, str) and "{{" not in value:

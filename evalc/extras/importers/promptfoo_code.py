@@ -350,7 +350,7 @@ class Code:
     # --- in files ---
 
     def _exported(self, path: str, function: str) -> str:
-        """The check of a file of JavaScript that promptfoo would call: that of the file, or an own one that is it."""
+        """The check that is a function of a file of JavaScript: the file's own, or else the suite's."""
         required, declared = self._required(path, function), self._file(path).names[function][1]
         if declared and self._files.setdefault(declared, Path(path)) == Path(path):
             return declared
