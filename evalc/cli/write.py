@@ -92,11 +92,23 @@ def init(
         f"\nNext:\n{start}  {change}evalc check\n  evalc run{demo}\n"
         "  evalc accept    # for CI: commit evals/baseline.json\n"
     )
-    _list_others("Other agents, for evalc.toml:", [(each.line, each.what) for each in found.agents[len(agents) :]])
+    others = [each for each in found.agents[len(agents) :] if not _is_configured(each.line, target)]
+    _list_others("Other agents, for evalc.toml:", [(each.line, each.what) for each in others])
     _list_others("Other evals:", [(each.instead, each.what) for each in found.evals[len(evals) :]])
     if found.evals and not (found.agents or found.evals[0].agents) and target / "evalc.toml" in written:
         print_warning("no agent was found, so `demo` stands in: name yours in evalc.toml")
     return ExitCode.OK
+
+
+def _is_configured(line: str, folder: Path) -> bool:
+    """Whether the configuration of a folder names the agent of a line of TOML."""
+    import tomllib  # noqa: PLC0415 - for start-up: of this command alone
+
+    from evalc.config.load import load_settings  # noqa: PLC0415 - as above
+
+    settings, agent = load_settings(folder).settings, tomllib.loads(line)["agent"]
+    spec = agent if isinstance(agent, str) else agent["use"]
+    return spec in settings.agent.use or any(spec == named.use for _, named in settings.agents)
 
 
 _MOST_OTHERS: Final = 5

@@ -90,6 +90,10 @@ def test_missing_files_are_added_beside_a_configuration(invoke: Invoke, empty: P
     assert "wrote evalc.toml" not in outcome.out
     assert "wrote evals/weather.eval.yaml" in outcome.out
     assert (empty / "evalc.toml").read_text() == "strict = true\n"
+    for configured in ('agent = "python:bot.py:answer"\n', '[agents.mine]\nuse = "python:bot.py:answer"\n'):
+        (empty / "evalc.toml").write_text(configured)
+        (empty / ".gitignore").unlink()
+        assert "Other agents" not in invoke("init").out
     assert invoke("run", "--agent", "demo").code == 0
 
 
