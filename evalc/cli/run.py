@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
@@ -543,8 +544,7 @@ def run_evals(
         return print_settings(settings)
     start = given.start(settings)
     subjects, beside, settings, _folder = subjects_of(start.subjects, origin, start.settings)
-    # What is imported has no file by which it could be resumed.
-    command = start.command if origin is None else ""
+    command = _resuming(start, origin)
     start = msgspec.structs.replace(start, subjects=subjects, settings=settings, command=command)
     detail: Detail = "quiet" if quiet else "verbose" if verbose else "normal"
     if dry_run:
@@ -599,6 +599,14 @@ def _given(flags: RunFlags) -> RunFlags:
     if said.get("last_failed") == NO_VALUE:
         said["last_failed"] = True
     return cast(RunFlags, said)
+
+
+def _resuming(start: Start, origin: From | None) -> str:
+    """The command that resumes a run; it names files of another tool, since the eval files made of them are nowhere."""
+    if origin is None:
+        return start.command
+    read = shlex.join(["evalc", "run", *map(str, start.subjects), "--from", origin])
+    return start.command.replace("evalc run", read, 1)
 
 
 def _advice(start: Start) -> str:

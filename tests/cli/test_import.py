@@ -311,6 +311,30 @@ def test_a_run_of_a_configuration_asks_its_providers_unless_an_agent_is_named(
     assert (unclear.code, "no agent is named" in unclear.err) == (2, True)
 
 
+INTERRUPTED = """\
+import asyncio, os, signal
+async def answer(message, asked=[]):
+    asked.append(message)
+    if len(asked) == 2:
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.sleep(60)
+    return message
+"""
+
+
+def test_a_run_of_a_configuration_goes_on(invoke: Invoke, project: Path) -> None:
+    tests = [{"vars": {"x": x}, "assert": [{"type": "contains", "value": x}]} for x in "abc"]
+    (project / "p.yaml").write_text(json.dumps({"prompts": ["Say {{x}}"], "tests": tests}))
+    (project / "stopping.py").write_text(INTERRUPTED)
+    run = ("run", "p.yaml", "--from", "promptfoo", "--agent", "python:stopping.py:answer", "--concurrency", "1")
+    outcome = invoke(*run)
+    _, _, advice = outcome.err.partition("interrupted; what was finished is kept, and `evalc ")
+    command = advice.partition("`")[0].split()
+    assert (outcome.code, command[:5]) == (130, ["run", "p.yaml", "--from", "promptfoo", "--resume"])
+    outcome = invoke(*command)
+    assert (outcome.code, "1 of 3 cases were done before" in outcome.out) == (0, True)
+
+
 def test_files_of_another_tool_that_cannot_be_imported_are_not_read(invoke: Invoke, project: Path) -> None:
     (project / "p.yaml").write_text("prompts: [Hi]\ntests: []\n")
     outcome = invoke("run", "p.yaml", "--from", "promptfoo", "--agent", "demo")
