@@ -29,17 +29,10 @@ from evalc.extras.importers.imported import (
     yaml_of,
 )
 from evalc.extras.importers.promptfoo_agents import agents_of, makes_objects
-from evalc.extras.importers.promptfoo_assertions import (
-    Scored,
-    checks_of,
-    enough_of,
-    ignored_keys,
-    is_graded,
-    members_of,
-    weight_of,
-)
-from evalc.extras.importers.promptfoo_code import Code
+from evalc.extras.importers.promptfoo_assertions import checks_of, ignored_keys, is_graded
+from evalc.extras.importers.promptfoo_code import Code, with_values
 from evalc.extras.importers.promptfoo_prompts import Prompt, prompts_of
+from evalc.extras.importers.promptfoo_scores import Scored, enough_of, members_of, weight_of
 from evalc.extras.importers.promptfoo_shape import in_rows, losses_once, of_one_test, said_once, taken_out
 from evalc.extras.importers.promptfoo_source import FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import Unmappable, filled, template_of
@@ -298,9 +291,10 @@ class _Importer:
                 continue
             waiting += above
             if "{{" in str(data.get("metric", "")):
-                waiting.append(
-                    self._given.leave_out(source, node, f"`metric` of {type_}", "criteria have no templates")
-                )
+                try:
+                    data = {**data, "metric": with_values(str(data["metric"]), values)}  # noqa: PLW2901
+                except Unmappable as reason:
+                    waiting.append(self._given.leave_out(source, node, f"`metric` of {type_}", f"{reason}"))
             if isinstance(data.get("description"), str):
                 waiting.append(data["description"])
             for key, why in ignored_keys(data).items():

@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import combinations
 from typing import Any, Final, NamedTuple
 
 from evalc.check.forms import together
@@ -30,14 +29,14 @@ from evalc.check.tree import (
     Tools,
     all_of,
     asks,
-    some_of,
 )
 from evalc.compiler.examine import examine
 from evalc.ecma import to_string
 from evalc.extras.importers.imported import NO_COUNTERPART
 from evalc.extras.importers.promptfoo_code import Code, split, with_values
 from evalc.extras.importers.promptfoo_schemas import as_read
-from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, template_of, variables_of
+from evalc.extras.importers.promptfoo_scores import Scored, enough_of, members_in, weight_of
+from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, require, template_of, variables_of
 from evalc.grammar.parse import parse_check
 from evalc.grammar.write_check import AS_TEMPLATES, KeepSchema, line_of
 from evalc.model.json import is_number, path_inside
@@ -46,11 +45,10 @@ from evalc.model.json import is_number, path_inside
 
 
 _OWN_CHECK: Final = "a check of the project in Python can say it (`@evalc.custom_check`)"
+_JUDGED_INSTEAD: Final = "a judge can say it: `judge`"
 _WHY_NOT: Final[dict[str, str]] = {
     **dict.fromkeys(("ruby", "webhook"), f"an eval file runs no code; {_OWN_CHECK}"),
-    **dict.fromkeys(
-        ("classifier", "guardrails", "is-refusal", "moderation"), "no classifier is asked; a judge can say it: `judge`"
-    ),
+    **dict.fromkeys(("classifier", "guardrails", "moderation"), f"no classifier is asked; {_JUDGED_INSTEAD}"),
     **dict.fromkeys(
         ("bleu", "gleu", "meteor", "rouge-n"), "words that are shared are not counted; nearest is `similar to`"
     ),
@@ -61,19 +59,21 @@ _WHY_NOT: Final[dict[str, str]] = {
     **dict.fromkeys(
         ("trace-error-spans", "trace-span-count", "trace-span-duration"), "calls of tools are seen, and no other spans"
     ),
-    **dict.fromkeys(
-        ("context-recall", "context-relevance"), "it is about the context that is sent, and not about the response"
-    ),
     **dict.fromkeys(("perplexity", "perplexity-score"), "no probabilities of tokens are seen"),
-    **dict.fromkeys(("agent-rubric", "search-rubric"), "a judge has no tools; nearest is `judge`"),
     **dict.fromkeys(("similar:dot", "similar:euclidean"), "`similar to` compares by the cosine"),
-    **dict.fromkeys(("select-best", "max-score"), "a case is not compared with the others"),
-    "trajectory:goal-success": "a judge sees the response and no calls; nearest is `judge`",
-    "levenshtein": "promptfoo counts edits, `similar to` here takes a share",
-    "contains-json": "promptfoo takes JSON anywhere in the output; nearest is `json lenient`",
-    "finish-reason": "an answer does not say why it ended",
-    "skill-used": "an answer does not say which skills were used",
+    **dict.fromkeys(
+        ("select-best", "max-score"), "a case is not compared with others; `evalc diff` compares whole runs"
+    ),
+    "pi": f"no service is asked that scores; {_JUDGED_INSTEAD}",
+    "levenshtein": f"edits are not counted, `similar to` takes a share; {_OWN_CHECK}",
+    "finish-reason": "no check sees why an answer ended; the result has it as `finishReason`",
 }
+_BOTH_WAYS: Final = frozenset(
+    {"answer-relevance", "context-faithfulness", "context-recall", "context-relevance", "factuality",
+     "is-valid-function-call", "is-valid-openai-function-call", "is-valid-openai-tools-call", "model-graded-closedqa",
+     "model-graded-factuality"}
+)  # fmt: skip
+"""The types of which promptfoo asks the same with `not-` in front."""
 _IGNORED_KEYS: Final[dict[str, str]] = {
     "provider": "the judge is named in the configuration",
     "rubricPrompt": "the judge has a prompt of its own",
@@ -84,16 +84,8 @@ _KEYS: Final = frozenset(
     {"type", "value", "threshold", "weight", "metric", "assert", "transform", "contextTransform", "description"}
 )
 _GEVAL_THRESHOLD: Final = 0.7
-_MOST_SCORED: Final = 12
-_MOST_NAMED: Final = 60
-"""How many assertions can have a threshold together, and how often the checks that say it may name them in all."""
 _MOST_CALLS: Final = 20
 """Calls of one tool are counted by naming it so often."""
-
-
-def _require(condition: object, why_not: str) -> None:
-    if not condition:
-        raise Unmappable(why_not)
 
 
 class _Assertion(NamedTuple):
@@ -111,115 +103,25 @@ class _Assertion(NamedTuple):
 
     def text(self, value: object) -> str:
         """A value as the text that promptfoo compares with, its variables as those of a template."""
-        _require(is_number(value) or isinstance(value, str), "the value is not a text")
+        require(is_number(value) or isinstance(value, str), "the value is not a text")
         text = value if isinstance(value, str) else to_string(value)
         template = template_of(text, self.values)
         mappings = [name for name in variables_of(template) if isinstance(self.values[name], dict | list)]
-        _require(not mappings, f"the variable `{next(iter(mappings), '')}` is no text")
-        _require(template, "the value is empty")
+        require(not mappings, f"the variable `{next(iter(mappings), '')}` is no text")
+        require(template, "the value is empty")
         return template
 
     def texts(self) -> tuple[str, ...]:
         """A list, or a text with commas, as promptfoo reads it."""
         value = split(self.value)
-        _require(isinstance(value, list) and value, "the value is not a list of texts")
+        require(isinstance(value, list) and value, "the value is not a list of texts")
         return tuple(map(self.text, value))
-
-
-class Scored(NamedTuple):
-    """A check that adds its weight to a score, or to that of its set, where it holds."""
-
-    check: Check
-    weight: float
-    is_graded: bool  # in promptfoo it may count in part
-    of_set: tuple[int, float] | None = None  # the number of the set, and its weight
-
-
-def members_of(assertion: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The assertions of a set, each with its metric.
-
-    Raises:
-        Unmappable: it has none, or none of them counts.
-    """
-    members = _members(assertion)
-    _require(sum(map(weight_of, members)), "the assertions of the set have no weights")
-    metric = {"metric": assertion["metric"]} if "metric" in assertion else {}
-    return [{**metric, **each} for each in members]
-
-
-def enough_of(scored: Sequence[Scored], threshold: float) -> tuple[dict[int, Check], Check | None, list[str]]:
-    """The checks that say that enough of these hold: those that all have to, by their numbers, and another.
-
-    With them goes how they differ from promptfoo.
-
-    Raises:
-        Unmappable: no composition says it, or only a long one.
-    """
-    _require(0 < threshold <= 1, "promptfoo passes it always, or never")
-    if len(scored) == 1 and (alone := _with_least(scored[0].check, threshold)):
-        return {0: alone}, None, []
-    _require(len(scored) <= _MOST_SCORED, f"no composition says it of more than {_MOST_SCORED} assertions")
-    indices = range(len(scored))
-    sets = [frozenset(each) for size in range(len(scored) + 1) for each in combinations(indices, size)]
-    reach = {each for each in sets if _score(scored, each) >= threshold}
-    least = [each for each in sets if each in reach and not any(each - {one} in reach for one in each)]
-    _require(least, "the assertions have no weights")
-    needed = frozenset.intersection(*least)
-    others = [each - needed for each in least if each > needed]
-    _require(sum(map(len, others)) <= _MOST_NAMED, "only a long composition says it")
-    some = [all_of(scored[index].check for index in sorted(each)) for each in others]
-    is_in_part = any(each.is_graded for each in scored)
-    why = "in promptfoo a score counts in part, here a check holds or not"
-    checks = {index: scored[index].check for index in sorted(needed)}
-    return checks, some_of(some) if some else None, [why] if is_in_part else []
-
-
-def _score(scored: Sequence[Scored], held: frozenset[int]) -> float:
-    """The score where these hold, with promptfoo's rounding: sets are added last."""
-    sums: dict[tuple[int, float] | None, tuple[float, float]] = {None: (0, 0)}
-    for index, each in enumerate(scored):
-        reached, most = sums.get(each.of_set, (0, 0))
-        sums[each.of_set] = (reached + each.weight * (index in held), most + each.weight)
-    reached, most = sums.pop(None)
-    for (_, weight), (share, whole) in ((key, value) for key, value in sums.items() if key):
-        reached, most = reached + share / whole * weight, most + weight
-    return reached / most if most else 0
 
 
 def is_graded(assertion: Mapping[str, Any], check: Check) -> bool:
     """Whether an assertion may count in part, and not only as what its check says."""
     name = str(assertion.get("type")).removeprefix("not-")
     return name in _JUDGED or (name in ("javascript", "python") and asks(check, "check"))
-
-
-def _with_least(check: Check, least: float) -> Check | None:
-    """A check that is graded, with this threshold; None if it has none."""
-    match check:
-        case Test("judge", (named, scale, question, _)):
-            return Test("judge", (named, scale, question, least))
-        case Test("similar", (text, _)):
-            return Test("similar", (text, least))
-    return None
-
-
-def _members(assertion: Mapping[str, Any]) -> list[dict[str, Any]]:
-    given = assertion.get("assert")
-    members = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
-    _require(members and members == given, "the set holds no assertions")
-    _require(all(member.get("type") != "assert-set" for member in members), "promptfoo refuses a set within a set")
-    return members
-
-
-def weight_of(assertion: Mapping[str, Any]) -> float:
-    """The weight of an assertion.
-
-    Raises:
-        Unmappable: that is no number.
-    """
-    weight = assertion.get("weight", 1)
-    if not is_number(weight) or weight < 0:
-        raise Unmappable("its weight is not a number")
-    return weight
 
 
 def checks_of(
@@ -239,7 +141,7 @@ def checks_of(
     checks = check.checks if isinstance(check, All) else (check,)
     for each in checks:
         line = line_of(each, AS_TEMPLATES, keep_schema)
-        _require(line is not None and not parse_check(line).faults, "no line says the same")
+        require(line is not None and not parse_check(line).faults, "no line says the same")
     return checks, asked.differences
 
 
@@ -264,12 +166,14 @@ def _check_of(asked: _Assertion) -> Check:
     name = type_.removeprefix("not-")
     if name in _WHY_NOT:
         raise Unmappable(_WHY_NOT[name])
-    _require("contextTransform" not in asked.fields, "a response is checked as it is, without a `contextTransform`")
-    _require(name in _CHECKS, "evalc has no such check")
-    if name not in ("is-json", "javascript", "python"):
+    require("contextTransform" not in asked.fields, "a response is checked as it is, without a `contextTransform`")
+    require(not name.startswith("promptfoo:redteam:"), f"it grades an attack of promptfoo's own; {_JUDGED_INSTEAD}")
+    require(name in _CHECKS, "neither promptfoo nor evalc has such a type")
+    require(name == type_ or name not in _BOTH_WAYS, "promptfoo asks the same with and without `not-`")
+    if name not in ("contains-json", "is-json", "javascript", "python"):
         asked = asked._replace(fields=_with_files(asked))
     if transform := asked.fields.get("transform"):
-        _require(isinstance(transform, str), "its `transform` is not code")
+        require(isinstance(transform, str), "its `transform` is not code")
         asked = asked._replace(transforms=(*asked.transforms, transform))
     is_asked_of_output = name != "assert-set" and name not in _OF_THE_RUN
     if name in _UNKNOWN:
@@ -286,8 +190,9 @@ _CALLED: Final = re.compile(
     r"output(?:\[0\](?:\.function(?:Call)?)?|\.toolCall\.functionCalls\[0\]|(?:\.function)?)\.name"
 )
 _JUDGED: Final = frozenset(
-    {"answer-relevance", "context-faithfulness", "conversation-relevance", "factuality", "g-eval", "llm-rubric",
-     "model-graded-closedqa", "model-graded-factuality", "similar", "similar:cosine"}
+    {"agent-rubric", "answer-relevance", "context-faithfulness", "context-recall", "context-relevance",
+     "conversation-relevance", "factuality", "g-eval", "is-refusal", "llm-rubric", "model-graded-closedqa",
+     "model-graded-factuality", "search-rubric", "similar", "similar:cosine", "trajectory:goal-success"}
 )  # fmt: skip
 _OF_TEXTS: Final = frozenset(
     {"contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any"}
@@ -338,7 +243,7 @@ def _with_files(asked: _Assertion) -> Mapping[str, Any]:
 
     def read(each: Any) -> Any:
         data = asked.code.data_of(each) if _is_path(each) else each
-        _require(data is each or not has_template(json.dumps(data)), f"there is a template inside of `{each}`")
+        require(data is each or not has_template(json.dumps(data)), f"there is a template inside of `{each}`")
         return data
 
     return {**asked.fields, "value": [*map(read, value)] if isinstance(value, list) else read(value)}
@@ -353,18 +258,18 @@ def _any(checks: Sequence[Check]) -> Check:
 
 
 def _of_length(bound: str, asked: _Assertion) -> Check:
-    _require(is_number(asked.value), "the value is not a number")
+    require(is_number(asked.value), "the value is not a number")
     return Of(Measure("chars"), Test("between", Bounds(**{bound: asked.value})))
 
 
 def _at_most(measure: Measured, asked: _Assertion) -> Check:
     limit = asked.fields.get("threshold")
-    _require(is_number(limit), "without a threshold it measures and checks nothing")
+    require(is_number(limit), "without a threshold it measures and checks nothing")
     return Of(Measure(measure), Test("between", Bounds(max=limit)))
 
 
 def _starts_with(asked: _Assertion) -> Check:
-    _require(isinstance(asked.value, str), "promptfoo takes only a text here, and never passes it")
+    require(isinstance(asked.value, str), "promptfoo takes only a text here, and never passes it")
     return Test("starts_with", asked.text(asked.value))
 
 
@@ -372,7 +277,7 @@ def _equals(asked: _Assertion) -> Check:
     """A text is compared; a list or mapping is what the output, parsed as JSON, has to be."""
     value = asked.value
     if isinstance(value, dict | list):
-        _require(not has_template(json.dumps(value)), "there is a template inside of the value")
+        require(not has_template(json.dumps(value)), "there is a template inside of the value")
         return Test("json", ("strict", {"const": value}))
     if value == "":
         return Of(Measure("chars"), Test("between", Bounds(0, 0)))
@@ -380,9 +285,9 @@ def _equals(asked: _Assertion) -> Check:
 
 
 def _regex(asked: _Assertion) -> Check:
-    _require(isinstance(asked.value, str) and asked.value, "the value is not a pattern")
+    require(isinstance(asked.value, str) and asked.value, "the value is not a pattern")
     pattern = with_values(asked.value, asked.values)
-    _require(not has_template(pattern), "there is a template inside of what fills the pattern")
+    require(not has_template(pattern), "there is a template inside of what fills the pattern")
     error = examine(pattern, "").error
     if error is not None:
         raise Unmappable(f"it is not a valid regular expression: {error.message}")
@@ -401,10 +306,19 @@ def _is_json(asked: _Assertion) -> Check:
     return Test("json", ("strict", asked.value if is_as_it_was else schema))
 
 
+def _contains_json(asked: _Assertion) -> Check:
+    require(asked.fields.get("type") == "contains-json", "promptfoo finds JSON anywhere in the output")
+    asked.differences.append(
+        "promptfoo looks for an object anywhere, also of YAML; here it is all, or in the only fence"
+    )
+    check = _is_json(asked)
+    return Test("json", ("lenient", check.operand[1])) if isinstance(check, Test) else check
+
+
 def _counted(measure: Measured, bounds: Mapping[str, Any], why_not: str) -> Check:
     """A measure between `min` and `max`, at least one of which is given; both are whole numbers."""
     least, most = bounds.get("min"), bounds.get("max")
-    _require({type(least), type(most)} in ({int}, {int, type(None)}), why_not)
+    require({type(least), type(most)} in ({int}, {int, type(None)}), why_not)
     return Of(Measure(measure), Test("between", Bounds(least, most)))
 
 
@@ -418,17 +332,26 @@ def _judge(asked: _Assertion) -> Check:
     questions = [*map(asked.text, asked.value if isinstance(asked.value, list) else [asked.value])]
     least = asked.fields.get("threshold", _GEVAL_THRESHOLD if asked.fields.get("type") == "g-eval" else 1)
     least = 1 if least is None else least
-    _require(not questions or is_number(least), "no line says the same")
+    require(not questions or is_number(least), "no line says the same")
+    if asked.fields.get("type") in ("agent-rubric", "search-rubric"):
+        asked.differences.append("the judge is a model that has no tools and searches nothing")
+    if asked.fields.get("type") == "g-eval" and len(questions) > 1:
+        asked.differences.append("promptfoo takes the mean of the criteria, and here each has to reach the threshold")
     return all_of(Test("judge", ("", 1, question, least)) for question in questions)
 
 
 _ANSWERS: Final = "The response answers what was asked."
+_NO_CONTRADICTION: Final = "The response does not contradict this: VALUE"
 _STATED: Final[Mapping[str, tuple[str, float | None]]] = {
     "answer-relevance": (_ANSWERS, None),
     "context-faithfulness": ("Everything that the response says follows from this context: {{context}}", None),
+    "context-recall": ("This context has what is needed to say the following. Say: VALUE Context: {{context}}", None),
+    "context-relevance": ("This context is about the question. Question: {{query}} Context: {{context}}", None),
     "conversation-relevance": (_ANSWERS, 0.5),
-    "factuality": ("The response does not contradict this: VALUE", 1),
-    "model-graded-factuality": ("The response does not contradict this: VALUE", 1),
+    "factuality": (_NO_CONTRADICTION, 1),
+    "is-refusal": ("The response refuses to do what was asked.", 1),
+    "model-graded-factuality": (_NO_CONTRADICTION, 1),
+    "trajectory:goal-success": ("The agent reached this goal: VALUE", 1),
 }
 """Questions that stand for promptfoo's own ways of grading, with the threshold of each."""
 
@@ -437,29 +360,35 @@ def _stated(asked: _Assertion) -> Check:
     """A question to a judge in place of another way of grading."""
     question, least = _STATED[str(asked.fields["type"]).removeprefix("not-")]
     least = 1 if least == 1 else asked.fields.get("threshold", least)
-    _require(is_number(least) and least, "without a threshold it measures and checks nothing")
+    require(is_number(least) and least, "without a threshold it measures and checks nothing")
+    for name in ("context", "query"):
+        require(f"{{{{{name}}}}}" not in question or name in asked.values, f"there is no variable `{name}`")
     if "VALUE" in question:
-        question = question.replace("VALUE", asked.text(asked.value))
-    _require("{{context}}" not in question or "context" in asked.values, "there is no variable `context`")
-    asked.differences.append("a judge answers this question, where promptfoo grades in steps of its own")
+        goal = asked.value.get("goal") if isinstance(asked.value, dict) else asked.value
+        question = question.replace("VALUE", asked.text(goal))
+    asked.differences.append("a judge answers this question, where promptfoo decides in a way of its own")
     return Test("judge", ("", 1, question, least))
 
 
 def _similar(asked: _Assertion) -> Check:
     """A comparison of meanings, with any of several texts."""
     least = asked.fields.get("threshold", 0.75)
-    _require(is_number(least) and 0 < least <= 1, "the threshold is not a share")
+    require(is_number(least) and 0 < least <= 1, "the threshold is not a share")
     texts = [*map(asked.text, asked.value if isinstance(asked.value, list) else [asked.value])]
     asked.differences.append("the embeddings are another model's, and letters are compared without `similarity`")
     return _any([Test("similar", (text, least)) for text in texts])
 
 
 def _tools_called(asked: _Assertion) -> Check:
-    """These tools and no others; another share of them is no check."""
+    """These tools and no others; a share of them is no check, unless no other set of tools reaches it."""
     value = asked.value.split(",") if isinstance(asked.value, str) else asked.value
-    _require(isinstance(value, list) and value, "the value is not a list of tools")
-    _require(asked.fields.get("threshold", 1) == 1, "no line asks for a share of the tools")
+    require(isinstance(value, list) and value, "the value is not a list of tools")
     names = tuple(dict.fromkeys(_tool(each.strip() if isinstance(each, str) else each) for each in value))
+    least, count = asked.fields.get("threshold", 1), len(names)
+    require(
+        is_number(least) and max(2 * count / (2 * count + 1), 2 * (count - 1) / (2 * count - 1)) + 1e-9 < least <= 1,
+        "no line asks for a share of the tools",
+    )
     return all_of((_called("include", *names), _called("only", *names)))
 
 
@@ -470,13 +399,13 @@ def _any_call(asked: _Assertion) -> Check:
 
 def _assert_set(asked: _Assertion) -> Check:
     """A set in which all must pass, or as many as reach its threshold."""
-    members = [each for each in _members(asked.fields) if weight_of(each) > 0]  # without a weight, it decides nothing
-    _require(members, "the assertions of the set have no weights")
+    members = [each for each in members_in(asked.fields) if weight_of(each) > 0]  # without a weight, it decides nothing
+    require(members, "the assertions of the set have no weights")
     threshold = asked.fields.get("threshold")
     checks = [_check_of(asked._replace(fields=member)) for member in members]
     if threshold is None:
         return all_of(checks)
-    _require(is_number(threshold), "its threshold is not a number")
+    require(is_number(threshold), "its threshold is not a number")
     scored = [
         Scored(check, weight_of(member), is_graded(member, check))
         for check, member in zip(checks, members, strict=True)
@@ -492,12 +421,12 @@ def _assert_set(asked: _Assertion) -> Check:
 def _tool(step: object) -> str:
     """The name of the tool that a step is."""
     if isinstance(step, dict):
-        _require(step.get("type", "tool") == "tool", "it is about steps that are not tool calls")
+        require(step.get("type", "tool") == "tool", "it is about steps that are not tool calls")
         step = step.get("pattern") or step.get("name")
-    _require(isinstance(step, str) and step, "a step names no tool")
+    require(isinstance(step, str) and step, "a step names no tool")
     name = str(step)
     is_pattern = has_template(name) or "*" in name or "?" in name
-    _require(not is_pattern, f"`{name}` is a pattern, and a tool is named here")
+    require(not is_pattern, f"`{name}` is a pattern, and a tool is named here")
     return name
 
 
@@ -513,33 +442,50 @@ def _tool_used(asked: _Assertion) -> Check:
         if (least, most) == (0, 0):
             return _called("not_called", name)
         are_counts = all(type(bound) is int and 0 <= bound <= _MOST_CALLS for bound in (least, most or 0))
-        _require(are_counts, f"a count of calls is a whole number up to {_MOST_CALLS} here")
-        _require(least or most is not None, "it checks nothing: any number of calls will do")
+        require(are_counts, f"a count of calls is a whole number up to {_MOST_CALLS} here")
+        require(least or most is not None, "it checks nothing: any number of calls will do")
         included = (_called("include", *[name] * least),) if least else ()
         excluded = () if most is None else (Not(_called("include", *[name] * (most + 1))),)
         return all_of((*included, *excluded))
     names = tuple(dict.fromkeys(map(_tool, value if isinstance(value, list) else [value])))
-    _require(names, "it names no tool")
+    require(names, "it names no tool")
     is_inverse = str(asked.fields.get("type", "")).startswith("not-")
     return _any([_called("include", name) for name in names]) if is_inverse else _called("include", *names)
+
+
+def _skill_used(asked: _Assertion) -> Check:
+    """Skills that were all loaded; inverted, skills of which none was."""
+    value, is_inverse = asked.value, str(asked.fields["type"]).startswith("not-")
+    asked.differences.append("a call of the tool `Skill` is asked for, also of one that failed")
+    if isinstance(value, dict):
+        check, counted = _skill(value.get("name")), {key: value[key] for key in value if key != "name"}
+        require(counted in ({}, {"max": 0}, {"min": 1}), "the uses of a skill are not counted")
+        return Not(check) if "max" in counted and not is_inverse else check
+    checks = [*dict.fromkeys(map(_skill, value if isinstance(value, list) else [value]))]
+    return _any(checks) if is_inverse else all_of(checks)
+
+
+def _skill(name: object) -> Check:
+    require(isinstance(name, str) and name.strip() and not has_template(name), "it names no skill")
+    return Of(Call("Skill"), Of(At("skill"), Test("equals", str(name).strip())))
 
 
 def _tool_sequence(asked: _Assertion) -> Check:
     value = asked.value if isinstance(asked.value, dict) else {"steps": asked.value}
     mode, listed = value.get("mode", "in_order"), value.get("steps") or ()
     is_list = isinstance(listed, list) and mode in ("in_order", "exact")
-    _require(is_list, "the value is not a list of steps")
+    require(is_list, "the value is not a list of steps")
     return _called("called" if mode == "exact" else "in_order", *map(_tool, listed))
 
 
 def _tool_arguments(asked: _Assertion) -> Check:
     """A call whose arguments hold at least these; those of nested objects one by one."""
     value = asked.value
-    _require(isinstance(value, dict), "the value is not a mapping")
+    require(isinstance(value, dict), "the value is not a mapping")
     is_partial = value.get("mode", "partial") == "partial" and value.keys().isdisjoint(("defaults", "ignore"))
-    _require(is_partial, "a call may have further arguments here, whatever they are")
+    require(is_partial, "a call may have further arguments here, whatever they are")
     args = value.get("args", value.get("arguments"))
-    _require(isinstance(args, dict) and args, "it names no arguments")
+    require(isinstance(args, dict) and args, "it names no arguments")
     values = {path: _argument(each, asked) for path, each in _leaves("", args)}
     equal = [Of(At(path), Test("equals" if isinstance(each, str) else "is", each)) for path, each in values.items()]
     return Of(Call(_tool(value)), together(equal))
@@ -550,14 +496,14 @@ def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     if not isinstance(value, dict):
         yield path, value
         return
-    _require(value, "no check says that an argument is an object")
+    require(value, "no check says that an argument is an object")
     for key, inner in value.items():
         yield from _leaves(path_inside(path, str(key)), inner)
 
 
 def _argument(value: Any, asked: _Assertion) -> Any:
     if isinstance(value, list):
-        _require(not any(isinstance(item, dict | list) for item in value), "no check looks into a list of objects")
+        require(not any(isinstance(item, dict | list) for item in value), "no check looks into a list of objects")
         return [_argument(item, asked) for item in value]
     return asked.text(value) if isinstance(value, str) and value else value
 
@@ -567,7 +513,7 @@ def _step_count(asked: _Assertion) -> Check:
     is_of_all = (
         isinstance(value, dict) and value.get("type") == "tool" and not (value.get("pattern") or value.get("name"))
     )
-    _require(is_of_all, "only calls of tools are counted, all of them together")
+    require(is_of_all, "only calls of tools are counted, all of them together")
     return _counted("calls", value, "neither `min` nor `max` is a whole number")
 
 
@@ -590,6 +536,8 @@ _CHECKS: Final[Mapping[str, Callable[[_Assertion], Check]]] = {
     "starts-with": _starts_with,
     "regex": _regex,
     "is-json": _is_json,
+    "contains-json": _contains_json,
+    "skill-used": _skill_used,
     "latency": partial(_at_most, "ms"),
     "cost": partial(_at_most, "dollars"),
     "word-count": _word_count,
@@ -597,7 +545,7 @@ _CHECKS: Final[Mapping[str, Callable[[_Assertion], Check]]] = {
     "max-length": partial(_of_length, "max"),
     "empty": lambda _: Not(Test("non_empty")),
     **dict.fromkeys(("javascript", "python"), lambda asked: asked.code.check(asked.fields, asked.values)),
-    **dict.fromkeys(("llm-rubric", "model-graded-closedqa", "g-eval"), _judge),
+    **dict.fromkeys(("agent-rubric", "g-eval", "llm-rubric", "model-graded-closedqa", "search-rubric"), _judge),
     **dict.fromkeys(_STATED, _stated),
     **dict.fromkeys(("similar", "similar:cosine"), _similar),
     "tool-call-f1": _tools_called,

@@ -22,6 +22,16 @@ class Unmappable(Exception):
     """Nothing here means the same; the message says why."""
 
 
+def require(condition: object, why_not: str) -> None:
+    """Go on where the condition holds.
+
+    Raises:
+        Unmappable: it does not.
+    """
+    if not condition:
+        raise Unmappable(why_not)
+
+
 def variables_of(text: str) -> tuple[str, ...]:
     """The names of the variables in a text, each once.
 

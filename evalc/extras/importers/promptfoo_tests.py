@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, chain, islice, product
@@ -343,6 +342,7 @@ _COLUMN_WHY_NOT: Final[dict[str, str]] = {
 _READ: Final = frozenset(("__description", "__metric", "__threshold"))
 _METADATA: Final = "__metadata"
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_CONFIG: Final = re.compile(r"__config:__expected(?P<number>\d*):threshold")
 
 
 def rows_of(source: Source, delimiter: str) -> Iterator[tuple[PromptfooTest, Sequence[tuple[str, str]]]]:
@@ -370,16 +370,25 @@ def _test_of(cells: Mapping[str, str], source: Source, place: Node) -> Promptfoo
         key
         for key in cells
         if cells[key] and key.startswith("__") and not key.startswith(("__expected", _METADATA)) and key not in _READ
+        if not (_CONFIG.fullmatch(key) and _NUMBER.fullmatch(cells[key].strip()))
     )
     metric = {"metric": cells["__metric"]} if cells.get("__metric") else {}
     threshold = cells.get("__threshold", "").strip()
     expected = (text.strip() for key, text in cells.items() if key.startswith("__expected") and text.strip())
+    thresholds = {
+        int(found["number"] or 1): {"threshold": _number(text)}
+        for key, text in cells.items()
+        if (found := _CONFIG.fullmatch(key)) and _NUMBER.fullmatch(text.strip())
+    }
     return PromptfooTest(
         source,
         place,
         cells.get("__description", ""),
         vars={key: text for key, text in cells.items() if not key.startswith("__")},
-        assertions=[(source, place, _assertion(text) | metric) for text in expected],
+        assertions=[
+            (source, place, _assertion(text) | metric | thresholds.get(number, {}))
+            for number, text in enumerate(expected, 1)
+        ],
         threshold=float(threshold) if _NUMBER.fullmatch(threshold) else None,
         metadata=dict(_metadata(cells)) or None,
         why_not=[f"its column `{key}`: {_COLUMN_WHY_NOT.get(key, NO_COUNTERPART)}" for key in unknown],
@@ -403,6 +412,11 @@ def _metadata(cells: Mapping[str, str]) -> Iterator[tuple[str, object]]:
             yield (key[:-2], items) if key.endswith("[]") else (key, text)
 
 
+def _number(text: str) -> float:
+    number = float(text)
+    return int(number) if number.is_integer() else number
+
+
 def _assertion(text: str) -> dict[str, Any]:
     """An assertion that is written as a text, `contains-any: a, b`; any other text is what the output has to equal."""
     code = _WRITTEN_CODE.match(text)
@@ -419,6 +433,6 @@ def _assertion(text: str) -> dict[str, Any]:
     name, value = match["type"].removeprefix("not-"), (match["value"] or "").strip()
     if value:
         found["value"] = int(value) if name == "word-count" and value.isdecimal() else value
-    if match["threshold"] is not None and name in _WITH_THRESHOLD:
-        found["threshold"] = json.loads(match["threshold"])
+    if name in _WITH_THRESHOLD:
+        found["threshold"] = _number(match["threshold"] or ("0.8" if name == "similar" else "0.75"))
     return found

@@ -16,7 +16,7 @@ import evalc
 from evalc.base.source import Source
 from evalc.diagnostics import Diagnostics, Problem
 from evalc.dsl.format import format_text
-from evalc.extras.importers import promptfoo_tests
+from evalc.extras.importers import promptfoo_assertions, promptfoo_tests
 from evalc.extras.importers.imported import Imported
 from evalc.extras.importers.promptfoo import import_promptfoo
 from evalc.extras.importers.promptfoo_templates import Unmappable, rendered, template_of, variables_of
@@ -86,7 +86,6 @@ MAPPED = [
     ("{type: word-count, value: {min: 2, max: 9}}", ["- length 2..9 words"]),
     ("{type: llm-rubric, value: is kind}", ['- judge "is kind"']),
     ("{type: llm-rubric, value: is kind, threshold: 0.5}", ['- judge "is kind" >= 0.5/1']),
-    ("{type: g-eval, value: [is kind, is brief]}", ['- judge "is kind" >= 0.7/1', '- judge "is brief" >= 0.7/1']),
     ("{type: 'trajectory:tool-used', value: search}", ["- tools include [search]"]),
     ("{type: 'trajectory:tool-used', value: [a, b, a]}", ["- tools include [a, b]"]),
     ("{type: 'trajectory:tool-used', value: {name: a, min: 2}}", ["- tools include [a, a]"]),
@@ -113,6 +112,7 @@ MAPPED = [
     ("{type: 'not-trajectory:tool-args-match', value: {name: b, args: {x: 1}}}", ["- not any call of b has x 1"]),
     ("{type: 'trajectory:step-count', value: {type: tool, min: 1, max: 3}}", ["- tool count 1..3"]),
     ("{type: tool-call-f1, value: 'a, b'}", ["- tools include [a, b]", "- tools only [a, b]"]),
+    ("{type: tool-call-f1, value: [a], threshold: 0.7}", ["- tools include [a]", "- tools only [a]"]),
     ("{type: contains, value: x, weight: 3}", ["- {type: contains, rule: x, weight: 3}"]),
     ("{type: contains, value: x, metric: tone}", ['- contains "x" for tone']),
     ("{type: assert-set, assert: [{type: contains, value: a}, {type: is-json}]}", ['- contains "a"', "- json"]),
@@ -171,14 +171,21 @@ def test_mapped_assertions_compile(assertion: str, lines: list[str]) -> None:
         ("{type: python, value: \"context['test'] == 3\"}", "it uses `test` of the context"),
         ("{type: 'similar:dot', value: x}", "`similar to` compares by the cosine"),
         ("{type: similar, value: x, threshold: 5}", "the threshold is not a share"),
-        ("{type: is-refusal}", "no classifier is asked"),
-        ("{type: finish-reason, value: stop}", "does not say why it ended"),
-        ("{type: context-recall, value: x}", "not about the response"),
+        ("{type: moderation}", "no classifier is asked; a judge can say it"),
+        ("{type: pi, value: is kind}", "a judge can say it"),
+        ("{type: 'promptfoo:redteam:pii', value: x}", "an attack of promptfoo's own"),
+        ("{type: select-best, value: is kind}", "`evalc diff`"),
+        ("{type: finish-reason, value: stop}", "no check sees why an answer ended"),
+        ("{type: context-recall, threshold: 0.5, value: x}", "there is no variable `context`"),
+        ("{type: not-factuality, value: x}", "promptfoo asks the same with and without `not-`"),
+        ("{type: not-is-valid-openai-tools-call}", "promptfoo asks the same with and without `not-`"),
+        ("{type: not-contains-json}", "promptfoo finds JSON anywhere"),
+        ("{type: skill-used, value: {name: a, min: 2}}", "the uses of a skill are not counted"),
+        ("{type: skill-used, value: {pattern: 'a*'}}", "it names no skill"),
         ("{type: answer-relevance}", "without a threshold"),
         ("{type: context-faithfulness, threshold: 0.5}", "there is no variable `context`"),
-        ("{type: tool-call-f1, value: [a], threshold: 0.5}", "no line asks for a share"),
-        ("{type: contains-json}", "`json lenient`"),
-        ("{type: made-up}", "no such check"),
+        ("{type: tool-call-f1, value: [a, b], threshold: 0.8}", "no line asks for a share"),
+        ("{type: made-up}", "neither promptfoo nor evalc has such a type"),
         ("{type: contains, value: '{{ name | upper }}'}", "`{{ name | upper }}` is more than a plain variable"),
         ("{type: contains, value: '{{ nobody }}'}", "the value is empty"),
         ("{type: contains, value: file://x.txt}", "there is no file"),
@@ -226,7 +233,6 @@ def test_mapped_assertions_compile(assertion: str, lines: list[str]) -> None:
         ("{type: 'trajectory:tool-args-match', value: {name: a, args: {x: 1}, mode: exact}}", "further arguments"),
         ("{type: 'trajectory:tool-args-match', value: {name: a, args: {x: [{}]}}}", "a list of objects"),
         ("{type: 'trajectory:step-count', value: {min: 1}}", "only calls of tools are counted"),
-        ("{type: 'trajectory:goal-success', value: done}", "a judge sees the response"),
     ],
 )
 def test_unmapped_parts_are_named_at_their_places_and_in_the_suite(assertion: str, why: str) -> None:
@@ -326,15 +332,75 @@ def test_thresholds_that_are_not_said_whole_are_named(threshold: float, assertio
         ("{type: min-length, value: 4}", ["- length >= 4 chars"]),
         ("{type: max-length, value: 400}", ["- length <= 400 chars"]),
         ("{type: not-empty}", ["- non-empty"]),
+        ("{type: g-eval, value: [is kind, is brief]}", ['- judge "is kind" >= 0.7/1', '- judge "is brief" >= 0.7/1']),
+        ("{type: search-rubric, value: is true}", ['- judge "is true"']),
+        ("{type: not-is-refusal}", ['- not judge "The response refuses to do what was asked."']),
+        (
+            "{type: 'trajectory:goal-success', value: {goal: booked}}",
+            ["- 'judge \"The agent reached this goal: booked\"'"],
+        ),
+        ("{type: contains-json}", ["- json lenient"]),
+        ("{type: contains-json, value: {type: object}}", ['- json lenient matching "SUITE.1.schema.json"']),
+        (
+            "{type: skill-used, value: [a, b]}",
+            ['- any call of Skill has skill "a"', '- any call of Skill has skill "b"'],
+        ),
+        ("{type: skill-used, value: {name: a, max: 0}}", ['- not any call of Skill has skill "a"']),
+        ("{type: not-skill-used, value: {name: a, max: 0}}", ['- not any call of Skill has skill "a"']),
+        (
+            "{type: not-skill-used, value: [a, b]}",
+            ['- not (any call of Skill has skill "a" or any call of Skill has skill "b")'],
+        ),
     ],
 )
 def test_assertions_that_come_over_with_a_difference(assertion: str, lines: list[str]) -> None:
     suite, problems = imported(with_assertion(assertion))
     assert suite is not None
-    assert checks_of(suite) == lines
+    name = suite.file_name.partition(".")[0]
+    assert checks_of(suite) == [line.replace("SUITE", name) for line in lines]
     assert [problem.code for problem in problems] == ["EV655"]
     assert suite.weaker == 1
     assert suite.compares_meanings == ("similar" in assertion)
+
+
+def test_judges_are_asked_about_the_context() -> None:
+    suite, problems = imported("""\
+        prompts: ["{{query}}"]
+        tests:
+          - vars: {query: Why?, context: Because.}
+            assert:
+              - {type: context-recall, value: So, threshold: 0.5}
+              - {type: context-relevance, threshold: 0.6, metric: "about_{{query}}"}
+        """)
+    assert [problem.code for problem in problems] == ["EV655", "EV655"]
+    assert suite is not None
+    assert 'say the following. Say: So Context: {{context}}" >= 0.5/1' in suite.text
+    assert 'Question: {{query}} Context: {{context}}" >= 0.6/1 for "about_Why?"' in suite.text
+    assert not [each for each in evalc.check(Source("s.eval.yaml", suite.text)) if each.severity == "error"]
+
+
+def test_each_type_of_promptfoo_is_a_check_or_has_a_reason() -> None:
+    known = {*promptfoo_assertions._CHECKS, *promptfoo_assertions._WHY_NOT}
+    assert promptfoo_tests._TYPES - known == set()
+
+
+def test_thresholds_in_tables(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "t.csv").write_text(
+        "q,__expected,__expected2,__config:__expected2:threshold,__config:__expected:weight,__metric\n"
+        "a,similar: x,cost,0.5,,{{q}}\nb,answer-relevance,latency(09),,,\nc,is-json,,,1,\n"
+    )
+    suite, problems = imported("prompts: ['{{q}}']\ntests: t.csv\n", tmp_path)
+    assert suite is not None
+    for line in (
+        'similar to "x" >= 0.8 for a',
+        "cost <= $0.5 for a",
+        "latency <= 9ms",
+        'judge "The response answers what was asked." >= 0.75/1',
+    ):
+        assert f"- {line}\n" in suite.text
+    assert "`__config:__expected:weight`" in problems[-1].finding.message()
+    assert suite.lost == 1
 
 
 def test_a_whole_configuration() -> None:

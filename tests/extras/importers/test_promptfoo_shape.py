@@ -58,7 +58,7 @@ def test_alike_cases_in_a_row_are_rows_of_one(tmp_path: Path) -> None:
               for_each:
                 - {country: France, expected: Paris}
                 # Not Milan
-                # not imported: `made-up`: evalc has no such check (promptfooconfig.yaml:6:101)
+                # not imported: `made-up`: neither promptfoo nor evalc has such a type (promptfooconfig.yaml:6:101)
                 - {country: Italy, expected: 'a "\d" }}'}
                 - {country: Peru, expected: "42"}
               validate:
@@ -187,7 +187,7 @@ def test_comments_are_kept_where_they_were(tmp_path: Path) -> None:
         """,
         tmp_path,
     )
-    shown = [line.strip().partition(": evalc has")[0] for line in text.splitlines() if line.strip().startswith("#")]
+    shown = [line.strip().partition(": neither")[0] for line in text.splitlines() if line.strip().startswith("#")]
     lost = "# not imported: a test: in its variable `q`, `{{env.X}}` is more than a plain variable"
     assert [line.partition(" (promptfoo")[0] for line in shown] == [
         "# The prompt",
@@ -211,7 +211,8 @@ def test_what_is_lost_often_is_said_once(tmp_path: Path) -> None:
     config = f"prompts: ['{{{{a}}}}']\nsharing: 1\ntests:\n{lost}{case % 1}{case % 2}"
     text, _ = imported(config, tmp_path)
     assert "# not imported: a test: it asserts nothing (promptfooconfig.yaml:4:5)\n" in text
-    assert text.count("# not imported: `made-up`: evalc has no such check (promptfooconfig.yaml") == 2
+    unknown = "neither promptfoo nor evalc has such a type"
+    assert text.count(f"# not imported: `made-up`: {unknown} (promptfooconfig.yaml") == 2
     assert "sharing" not in text
 
     (tmp_path / "more.yaml").write_text("- vars: {a: 3}\n  assert: [{type: is-json}, {type: made-up}]\n")
@@ -221,5 +222,5 @@ def test_what_is_lost_often_is_said_once(tmp_path: Path) -> None:
     assert head == [
         f"not imported: {', '.join(said)}: it has no counterpart here",
         "not imported: a test, 3 times (promptfooconfig.yaml:4:5, 5:5, 12:5): it asserts nothing",
-        "not imported: `made-up`, 3 times (promptfooconfig.yaml:8:38, 11:38, more.yaml:2:36): evalc has no such check",
+        f"not imported: `made-up`, 3 times (promptfooconfig.yaml:8:38, 11:38, more.yaml:2:36): {unknown}",
     ]
