@@ -33,7 +33,7 @@ from evalc.extras.importers.promptfoo_assertions import checks_of, ignored_keys,
 from evalc.extras.importers.promptfoo_code import Code, with_values
 from evalc.extras.importers.promptfoo_prompts import Prompt, prompts_of
 from evalc.extras.importers.promptfoo_scores import Scored, enough_of, members_of, weight_of
-from evalc.extras.importers.promptfoo_shape import in_rows, losses_once, of_one_test, said_once, taken_out
+from evalc.extras.importers.promptfoo_shape import in_rows, losses_once, of_one_test, said_once, taken_out, with_lists
 from evalc.extras.importers.promptfoo_source import FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import Unmappable, filled, template_of
 from evalc.extras.importers.promptfoo_tests import PromptfooTest, Tests
@@ -358,7 +358,7 @@ class _Importer:
         if criterion is not None:
             self._metrics.setdefault(criterion)
         is_weight = is_number(weight) and weight >= 0
-        return entry_of(check, criterion, weight if is_weight else 1, AS_TEMPLATES, self._keep_schema)
+        return entry_of(with_lists(check), criterion, weight if is_weight else 1, AS_TEMPLATES, self._keep_schema)
 
     # --- files and notes ---
 

@@ -65,9 +65,9 @@ def _of_item(configuration: Configuration, node: Node, label: str) -> Iterator[t
         raw = fields.get("raw", fields.get("id"))
         if raw is None or "function" in fields:
             raise Unmappable("it is made by code")
-        named = fields.get("label")
+        named = fields.get("label", fields.get("id") if "raw" in fields else None)
         label = named.text if isinstance(named, Scalar) else ""
-        for key in (key for key, value in node.pairs if value not in (raw, named)):
+        for key in (key for key, value in node.pairs if value not in (raw, named) and key.text != "id"):
             why = "how a model is asked is said of the agent" if key.text == "config" else NO_COUNTERPART
             configuration.say_in_head(key, f"`{key.text}` of the prompt", why)
         node = raw

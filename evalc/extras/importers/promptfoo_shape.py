@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any, Final, NamedTuple
 
 from evalc.check.contract import single_values
-from evalc.check.tree import All, At, Bounds, Call, Check, Not, Of, Step, Test
+from evalc.check.tree import All, At, Bounds, Call, Check, Not, Of, Some, Step, Test, all_of, some_of
 from evalc.dsl.write_yaml import Anchored, Noted
 from evalc.extras.importers.imported import CaseNames, name_of
 from evalc.extras.importers.promptfoo_source import Loss
@@ -221,7 +221,8 @@ def _rows_of(
         | {column: text for column, (_, text) in zip(columns, each, strict=True) if column is not None}
         for case, each in zip(cases, texts, strict=True)
     ]
-    comments = [_comments_of(case) for case in cases]
+    said: set[str] = set()
+    comments = [_not_in(said, _comments_of(case)) for case in cases]
     filled = iter(columns)
     written: dict[str, Any] = {"name": ""}
     about = next(filled)
@@ -294,6 +295,13 @@ def _comments_of(case: Noted) -> tuple[str, ...]:
     return tuple(filter(None, (*case.comments, *within, *checks.comments)))
 
 
+def _not_in(said: set[str], comments: Iterable[str]) -> tuple[str, ...]:
+    """The comments that were not said of an earlier row."""
+    new = tuple(each for each in dict.fromkeys(comments) if each not in said)
+    said.update(new)
+    return new
+
+
 def _noted(rows: Sequence[Any], comments: Sequence[tuple[str, ...]]) -> list[Any]:
     return [Noted(row, said) if said else row for row, said in zip(rows, comments, strict=True)]
 
@@ -321,6 +329,41 @@ def said_once(cases: Sequence[Noted]) -> None:
             name = names.setdefault(text, "") or taken.make(key, "text")
             names[text] = name
             holder[key] = Anchored(holder[key], name, is_alias=not is_first)
+
+
+# --- checks ----------------------------------------------------------------------------------------------------------
+
+
+def with_lists(check: Check) -> Check:
+    """The check with `contains any of` and `contains all of` for `or` and `and` between texts that it contains."""
+    match check:
+        case Not(inner):
+            return Not(with_lists(inner))
+        case Some(checks) | All(checks):
+            predicate = "contains_any" if isinstance(check, Some) else "contains_all"
+            parts: list[Check] = []
+            for each in map(with_lists, checks):
+                texts, before = _contained(each, predicate), _contained(parts[-1], predicate) if parts else None
+                if texts and before and texts[0] == before[0]:
+                    parts[-1] = Test(predicate, (*before[1], *texts[1]), texts[0])
+                else:
+                    parts.append(each)
+            return some_of(parts) if isinstance(check, Some) else all_of(parts)
+        case Test("contains_any" | "contains_all", (str(text),), ignoring_case):
+            return Test("contains", text, ignoring_case)
+        case _:
+            return check
+
+
+def _contained(check: Check, predicate: str) -> tuple[bool, tuple[str, ...]] | None:
+    """Whether a check that texts are contained ignores case, and the texts; None for any other."""
+    match check:
+        case Test("contains", str(text), ignoring_case):
+            return ignoring_case, (text,)
+        case Test(name, tuple(texts), ignoring_case) if name == predicate:
+            return ignoring_case, texts
+        case _:
+            return None
 
 
 # --- the checks of one test ------------------------------------------------------------------------------------------

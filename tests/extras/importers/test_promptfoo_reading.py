@@ -67,7 +67,7 @@ tests:
         template__txt="Hello {{a}}",
     )
     assert suite is not None
-    for line in ("Is polite.\\nIs short.", 'contains any of ["a", "b"]', 'contains "plain"', 'contains "word"'):
+    for line in ("Is polite.\\nIs short.", 'contains any of ["a", "b"]', 'contains all of ["plain", "word"]'):
         assert line in suite.text
     assert [each for each in said if "`contains`" in each] == [
         "not imported: `contains`: there is a template inside of `file://template.txt`"

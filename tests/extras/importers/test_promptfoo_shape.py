@@ -29,7 +29,7 @@ def all_of(text: str, folder: Path) -> tuple[list[str], str, list[Case]]:
     compilation = evalc.compile(suite.write(folder))
     assert not compilation.has_errors, [each.finding.message() for each in compilation.problems]
     cases = [case for each in compilation.suites for case in each.cases()]
-    assert len(cases) == suite.cases
+    assert len({case.id.partition("@")[0] for case in cases}) == suite.cases
     head, _, rest = suite.text.partition("suite: ")
     return [line.removeprefix("# ") for line in head.splitlines()[1:]], rest.partition("\n")[2], cases
 
@@ -224,3 +224,13 @@ def test_what_is_lost_often_is_said_once(tmp_path: Path) -> None:
         "not imported: a test, 3 times (promptfooconfig.yaml:4:5, 5:5, 12:5): it asserts nothing",
         f"not imported: `made-up`, 3 times (promptfooconfig.yaml:8:38, 11:38, more.yaml:2:36): {unknown}",
     ]
+
+
+def test_rows_and_prompts_say_nothing_twice(tmp_path: Path) -> None:
+    row = "  - vars: {a: %s}\n    assert:\n      # Of every row\n      - {type: equals, value: %s}\n"
+    rows = "".join(row % (each, each * 2) for each in "abc")
+    text, _ = imported(
+        f"prompts: [{{id: p, raw: '{{{{a}}}}', label: one}}, {{id: two, raw: x}}]\ntests:\n{rows}", tmp_path
+    )
+    assert text.count("# Of every row\n") == 1
+    assert 'prompts: {one: "{{a}}", two: x}\n' in text
