@@ -35,7 +35,7 @@ from evalc.extras.importers.promptfoo_prompts import Prompt, prompts_of
 from evalc.extras.importers.promptfoo_scores import Scored, enough_of, members_of, weight_of
 from evalc.extras.importers.promptfoo_shape import in_rows, losses_once, of_one_test, said_once, taken_out, with_lists
 from evalc.extras.importers.promptfoo_source import FILE, Configuration
-from evalc.extras.importers.promptfoo_templates import Unmappable, filled, template_of
+from evalc.extras.importers.promptfoo_templates import Unmappable, filled, template_of, uses, without_environment
 from evalc.extras.importers.promptfoo_tests import PromptfooTest, Tests
 from evalc.grammar.write_check import AS_TEMPLATES
 from evalc.model.json import is_number, to_json
@@ -96,6 +96,8 @@ class _Importer:
         self._for_toml: list[str] = []
         self._of_default: list[str] = []
         self._is_folding_noted = False
+        self._reader = Tests(self._given)
+        self._unknown: set[str] = set()  # variables of which the head says that they are not known
         self._compares_meanings = False
         self._metrics: dict[str, None] = {}
         self._suite = _suite_name(Path(source.name))
@@ -118,7 +120,7 @@ class _Importer:
             for node in (values.get("providers", values.get("targets")), values.get("prompts"))
         )
         self._code.gives_objects = makes_objects(providers, asked)
-        reader = Tests(self._given)
+        reader = self._reader
         default = reader.default(values.get("defaultTest"))
         tests = reader.all_of(values, default)
         self._for_toml += [reader.judge] if reader.judge else []
@@ -242,7 +244,7 @@ class _Importer:
         if test.why_not:
             raise Unmappable(test.why_not[0])
         messages = next((each.messages for each in prompts.values()), ())
-        values = _filled({name: self._of_file(name, value) for name, value in test.vars.items()})
+        values = _filled(self._values(test))
         if values != test.vars:
             test.table = None
         if not prompts:
@@ -284,6 +286,7 @@ class _Importer:
                 lost += [*above, self._given.leave_out(source, _type_of(node), type_, why)]
                 continue
             try:
+                self._refuse_unknown(data, (*test.unknown, *self._reader.stored))
                 checks, differences = checks_of(data, values, test.transform, self._keep_schema, self._code)
             except Unmappable as reason:
                 lost += [*above, self._given.leave_out(source, _type_of(node), type_, f"{reason}")]
@@ -361,6 +364,44 @@ class _Importer:
         return entry_of(with_lists(check), criterion, weight if is_weight else 1, AS_TEMPLATES, self._keep_schema)
 
     # --- files and notes ---
+
+    def _values(self, test: PromptfooTest) -> dict[str, Any]:
+        """The values of a test's variables, but for those in a file that the environment names."""
+        values = {}
+        for name, value in test.vars.items():
+            text = value if isinstance(value, str) else ""
+            filled_in, lacking = without_environment(text, self._given.environment) if "{{" in text else (text, "")
+            if any(uses(text, each) for each in self._reader.stored):
+                raise Unmappable(f"its variable `{name}` uses the answer to another test")
+            if filled_in != text:
+                test.unknown = (*test.unknown, name)
+            if not lacking:
+                values[name] = self._of_file(name, filled_in if text else value)
+                continue
+            test.is_whole = False
+            if not text.startswith(FILE):
+                values[name] = filled_in
+            if name not in self._unknown:
+                self._unknown.add(name)
+                what, why = f"the variable `{name}`", f"the environment is not read, and `{lacking}` names its file"
+                if name in values:
+                    why = f"the environment is not read, so `{lacking}` is filled as where it is not set"
+                    self._given.head.append(self._given.differ(test.source, test.node, what, why))
+                else:
+                    self._given.say_in_head(test.node, what, why, test.source)
+        return values
+
+    def _refuse_unknown(self, assertion: Mapping[str, Any], unknown: Sequence[str]) -> None:
+        """Refuse an assertion that uses a variable whose value is not known here."""
+        text, value = json.dumps(assertion), assertion.get("value")
+        path = value.removeprefix(FILE).partition(":")[0] if isinstance(value, str) and value.startswith(FILE) else ""
+        for name in unknown:
+            if path and name != "*":
+                text += self._given.read(path).text
+            if (path and name == "*") or uses(text, name):
+                raise Unmappable(
+                    "code makes a variable that it may use" if name == "*" else f"`{name}` is not known here"
+                )
 
     def _of_file(self, name: str, value: Any) -> Any:
         """The value of a variable; the text of the file that it names, as promptfoo reads it."""

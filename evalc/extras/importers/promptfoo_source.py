@@ -19,7 +19,7 @@ from evalc.dsl.scalars import to_plain
 from evalc.dsl.sources import read_source
 from evalc.ecma.modules import Scripts, linked
 from evalc.extras.importers.imported import documents_of, left_out
-from evalc.extras.importers.promptfoo_templates import Unmappable
+from evalc.extras.importers.promptfoo_templates import Unmappable, has_template
 
 FILE: Final = "file://"
 DATA_FILES: Final = (".yaml", ".yml", ".json")
@@ -136,6 +136,13 @@ class Configuration:
             return self._resolved(data, _DEEPEST, iter(range(_MOST_VALUES)))
         except StopIteration:
             return data
+
+    @cached_property
+    def environment(self) -> dict[str, str]:
+        """The variables of the environment that the configuration itself sets, as texts without templates."""
+        given = self._whole.get("env") if isinstance(self._whole, dict) else None
+        texts = {name: each for name, each in given.items() if isinstance(each, str)} if isinstance(given, dict) else {}
+        return {name: text for name, text in texts.items() if not has_template(text)}
 
     @cached_property
     def _whole(self) -> Any:

@@ -13,6 +13,9 @@ _VARIABLE: Final = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*", re.ASCII)
 _QUOTED: Final = re.compile(r"\s*'(?P<text>[^'\\\n]*)'\s*")
 _ROOT: Final = re.compile(r"\{\{-?\s*([A-Za-z_]\w*)", re.ASCII)
 _OPENING: Final = re.compile(r"\{\{|\{%|\{#")
+_ENVIRONMENT: Final = re.compile(
+    r"""\{\{\s*env(?:\.(?P<name>\w+)|\[(['"])(?P<key>\w+)\2\])\s*(?:\|\s*default\(\s*(['"])(?P<default>[^'"\\]*)\4\s*\))?\s*\}\}"""
+)
 _LONGEST_TAG: Final = 40
 _NO_VARIABLES: Final = frozenset({"env", "else", "false", "loop", "none", "null", "range", "this", "true"})
 
@@ -78,6 +81,28 @@ def filled(text: str, values: Mapping[str, str]) -> str:
         name not in {*values, "env"} for name in _ROOT.findall(known)
     )
     return known if is_left else rendered(known, values)
+
+
+def without_environment(text: str, given: Mapping[str, str]) -> tuple[str, str]:
+    """The text with variables of the environment filled in, and the first that is not `given`, which is empty then."""
+    lacking: list[str] = []
+
+    def value(tag: re.Match[str]) -> str:
+        name = tag["name"] or tag["key"]
+        if name not in given:
+            lacking.append(tag[0])
+        return given.get(name, tag["default"] or "")
+
+    filled_in = _ENVIRONMENT.sub(value, text)
+    return filled_in, next(iter(lacking), "")
+
+
+def uses(text: str, name: str) -> bool:
+    """Whether a text of data or code may use a variable; of the name `*`, any."""
+    named = r"\w" if name == "*" else rf"\b{re.escape(name)}\b"
+    return re.search(rf"\{{[{{%][^}}]*{named}", text) is not None or (
+        "vars" in text and re.search(named, text) is not None
+    )
 
 
 def has_template(text: str) -> bool:

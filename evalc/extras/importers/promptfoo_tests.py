@@ -66,6 +66,7 @@ class PromptfooTest(msgspec.Struct):
     metadata: object = None
     repeat: int = 1
     transform: str = ""  # of the output, in JavaScript
+    unknown: tuple[str, ...] = ()  # variables whose values only promptfoo knows; `*` is any
     table: Table | None = None
     why_not: list[str] = []
     comments: list[str] = []
@@ -82,6 +83,7 @@ class Tests:
         self._open_files: set[str] = set()
         self._files_read = 0
         self.judge = ""  # the line of a configuration that names the grader of all tests
+        self.stored: dict[str, None] = {}  # the variables that are answers to other tests
 
     def default(self, node: Node | None) -> PromptfooTest:
         """The test that gives every other its parts: `defaultTest`."""
@@ -243,8 +245,14 @@ class Tests:
             said = to_plain(each)
             if key.text in ("transform", "postprocess") and isinstance(each, Scalar):
                 test.transform = test.transform if key.text == "postprocess" and test.transform else each.text
-            elif key.text in ("transform", "postprocess", "transformVars", "prefix", "suffix", "storeOutputAs"):
+            elif key.text in ("transform", "postprocess", "prefix", "suffix"):
                 test.why_not.append(f"`{key.text}` changes what is sent or checked")
+            elif key.text == "storeOutputAs" and isinstance(said, str):
+                self.stored[said] = None
+            elif key.text == "transformVars":
+                test.unknown, test.is_whole = ("*",), False
+                why = "code makes variables, and an eval file runs no code; a case sends those that are written"
+                test.comments.append(self._configuration.leave_out(source, key, f"`{key.text}`", why))
             elif key.text == "disableDefaultAsserts" and isinstance(each, Scalar):
                 test.inherits = said is not True
             elif key.text == "disableVarExpansion" and isinstance(said, bool):
@@ -297,6 +305,7 @@ def _merged(default: PromptfooTest, test: PromptfooTest) -> PromptfooTest:
         metadata=test.metadata if test.metadata is not None else default.metadata,
         repeat=test.repeat if test.repeat > 1 else default.repeat,
         transform=test.transform or default.transform,
+        unknown=(*default.unknown, *test.unknown),
         is_expanded=test.is_expanded and default.is_expanded,
         is_whole=test.is_whole and default.is_whole,
         why_not=[*default.why_not, *test.why_not],

@@ -1,4 +1,4 @@
-"""What promptfoo reads from files and from elsewhere, as values of variables and of assertions."""
+"""Values of promptfoo's variables and assertions that are in files, in the environment or made elsewhere."""
 
 from __future__ import annotations
 
@@ -73,3 +73,77 @@ tests:
         "not imported: `contains`: there is a template inside of `file://template.txt`"
     ]
     assert not [each for each in evalc.check(suite.write(tmp_path)) if each.severity == "error"]
+
+
+ENVIRONMENT = """\
+prompts: ['{{skill}} {{cmd}} {{lang}} {{q}}']
+env: {GIVEN: there}
+defaultTest:
+  vars:
+    skill: file://{{env.ROOT}}/SKILL.md
+    cmd: say {{ env.WORD }} {{env.GIVEN}}
+    lang: "{{ env.LANG | default('en') }}"
+tests:
+  - vars: {q: one}
+    assert:
+      - {type: contains, value: x}
+      - {type: contains, value: 'of {{skill}}'}
+      - {type: javascript, value: context.vars.cmd.length > 1}
+      - {type: contains, value: 'of {{q}}'}
+  - vars: {q: two, skill: own}
+    assert: [{type: contains, value: '{{skill}}'}]
+"""
+
+
+def test_the_environment_is_neither_read_nor_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ROOT", "WORD", "GIVEN", "LANG"):
+        monkeypatch.setenv(name, "SECRET")
+    suite, said = imported(ENVIRONMENT, tmp_path)
+    assert suite is not None
+    assert "SECRET" not in suite.text
+    assert (suite.cases, suite.weaker, suite.lost) == (2, 2, 0)
+    compiled = evalc.compile(suite.write(tmp_path))
+    sent = [case.input.message for each in compiled.suites for case in each.cases()]
+    assert sent == [" say  there en one", "own say  there en two"]
+    assert suite.text.count("the variable `skill`: the environment is not read, and `{{env.ROOT}}` names its file") == 1
+    assert [each for each in said if "is not known here" in each] == [
+        "not imported: `contains`: `skill` is not known here",
+        "not imported: `javascript`: `cmd` is not known here",
+    ]
+    assert 'contains "of {{q}}"' in suite.text
+
+
+def test_assertions_that_use_variables_made_by_code_are_left_out(tmp_path: Path) -> None:
+    options = "defaultTest: {options: {transformVars: '{ ...vars, b: 1 }'}}\n"
+    tests = """\
+tests:
+  - vars: {a: x}
+    assert:
+      - {type: contains, value: x}
+      - {type: contains, value: '{{b}}'}
+      - {type: javascript, value: output === context.vars.a}
+      - {type: javascript, value: file://check.js}
+"""
+    suite, said = imported(
+        f"prompts: ['{{{{a}}}} {{{{b}}}}']\n{options}{tests}", tmp_path, check__js="module.exports = () => true;"
+    )
+    assert suite is not None
+    assert (suite.cases, suite.weaker) == (1, 1)
+    assert sum("code makes a variable that it may use" in each for each in said) == 3
+    assert 'contains "x"' in suite.text
+    assert any(each.startswith("not imported: `transformVars`") for each in said)
+
+
+def test_an_answer_that_is_stored_is_missing_only_where_it_is_used(tmp_path: Path) -> None:
+    text = """\
+prompts: ['{{q}}']
+tests:
+  - {vars: {q: one}, options: {storeOutputAs: first}, assert: [{type: contains, value: x}]}
+  - {vars: {q: '{{first}}?'}, assert: [{type: contains, value: x}]}
+  - {vars: {q: three}, assert: [{type: contains, value: '{{first}}'}, {type: contains, value: y}]}
+"""
+    suite, said = imported(text, tmp_path)
+    assert suite is not None
+    assert (suite.cases, suite.weaker, suite.lost) == (2, 1, 1)
+    assert "not imported: a test: its variable `q` uses the answer to another test" in said
+    assert "not imported: `contains`: `first` is not known here" in said

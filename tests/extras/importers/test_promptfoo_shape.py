@@ -181,14 +181,14 @@ def test_comments_are_kept_where_they_were(tmp_path: Path) -> None:
               # Also
               - {type: made-up}
           # Lost
-          - {vars: {q: "{{env.X}}"}, assert: [{type: is-json}]}
+          - {vars: {q: "{{q + 1}}"}, assert: [{type: is-json}]}
           # Second
           - {vars: {q: b}, assert: [{type: is-json}]}
         """,
         tmp_path,
     )
     shown = [line.strip().partition(": neither")[0] for line in text.splitlines() if line.strip().startswith("#")]
-    lost = "# not imported: a test: in its variable `q`, `{{env.X}}` is more than a plain variable"
+    lost = "# not imported: a test: in its variable `q`, `{{q + 1}}` is more than a plain variable"
     assert [line.partition(" (promptfoo")[0] for line in shown] == [
         "# The prompt",
         "# For all",
