@@ -96,13 +96,14 @@ class _Importer:
         self._for_toml: list[str] = []
         self._of_default: list[str] = []
         self._is_folding_noted = False
-        self._reader = Tests(self._given)
+        self._knows_prompt = True
         self._unknown: set[str] = set()  # variables of which the head says that they are not known
         self._compares_meanings = False
         self._metrics: dict[str, None] = {}
         self._suite = _suite_name(Path(source.name))
         self._schemas = Schemas(self._suite)
         self._code = Code(self._given, self._suite)
+        self._reader = Tests(self._given, self._code)
 
     def imported(self, root: nodes.Mapping) -> Imported | None:
         values = fields_of(root)
@@ -114,16 +115,14 @@ class _Importer:
             elif key.text not in _READ:
                 self._given.say_in_head(key, f"`{key.text}`", _ELSEWHERE.get(key.text, NO_COUNTERPART))
         prompts = prompts_of(self._given, values.get("prompts"))
-        self._code.sends_messages = any(each.messages for each in prompts.values())
-        providers, asked = (
-            node and self._given.plain(node)
-            for node in (values.get("providers", values.get("targets")), values.get("prompts"))
+        self._code.gives_objects = makes_objects(
+            *map(self._plain, (values.get("providers", values.get("targets")), values.get("prompts")))
         )
-        self._code.gives_objects = makes_objects(providers, asked)
         reader = self._reader
         default = reader.default(values.get("defaultTest"))
         tests = reader.all_of(values, default)
         self._for_toml += [reader.judge] if reader.judge else []
+        self._knows_prompt = bool(prompts) and not any(each.messages for each in prompts.values())
         self._naming = _naming(tests)
         made = [self._made(test, prompts, number) for number, test in enumerate(tests, 1)]
         whole = [each for each in made if isinstance(each, dict)]
@@ -175,6 +174,9 @@ class _Importer:
             weaker=sum(not test.is_whole for test in over),
             lost=len(tests) - len(over),
         )
+
+    def _plain(self, node: Node | None) -> Any:
+        return None if node is None else self._given.plain(node)
 
     def _made(self, test: PromptfooTest, prompts: Mapping[str, Prompt], number: int) -> dict[str, Any] | str:
         """The case of a test, or why there is none."""
@@ -285,8 +287,9 @@ class _Importer:
                 why = "its weight is 0, so it decides nothing in promptfoo; here every check has to hold"
                 lost += [*above, self._given.leave_out(source, _type_of(node), type_, why)]
                 continue
+            self._code.knows_prompt = self._knows_prompt and not test.unknown
             try:
-                self._refuse_unknown(data, (*test.unknown, *self._reader.stored))
+                self._refuse_unknown({**data, "of": test.transform}, (*test.unknown, *self._reader.stored))
                 checks, differences = checks_of(data, values, test.transform, self._keep_schema, self._code)
             except Unmappable as reason:
                 lost += [*above, self._given.leave_out(source, _type_of(node), type_, f"{reason}")]
@@ -398,7 +401,7 @@ class _Importer:
         for name in unknown:
             if path and name != "*":
                 text += self._given.read(path).text
-            if (path and name == "*") or uses(text, name):
+            if (name == "*" and FILE in text) or uses(text, name):
                 raise Unmappable(
                     "code makes a variable that it may use" if name == "*" else f"`{name}` is not known here"
                 )

@@ -20,8 +20,8 @@ from evalc.compiler.custom import declared_in
 from evalc.diagnostics import Diagnostics
 from evalc.dsl.scalars import to_plain
 from evalc.ecma import scripts, to_string
-from evalc.ecma.modules import SCRIPTS, Script, ScriptError
-from evalc.ecma.scripts import functions_of
+from evalc.ecma.modules import SCRIPTS, Script, ScriptError, Scripts
+from evalc.ecma.scripts import caller, functions_of
 from evalc.extras.importers.imported import SideFile, name_of
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, rendered, variables_of
@@ -63,6 +63,8 @@ _PROMPT: Final = re.compile(
 )
 _ASYNC: Final = re.compile(r"\b(?:async|await|Promise)\b")
 _REQUIRED: Final = re.compile(r"""\brequire\(\s*["']([^"']+)["']""")
+_DIFFERING: Final = frozenset(("Date", "context", "performance", ".random"))
+"""Names of what differs from run to run."""
 _COMMENT: Final = re.compile(r"^\s*(?://|#|/\*)\s*(?P<text>.*?)\s*(?:\*/)?\s*$", re.MULTILINE)
 _TAG: Final = re.compile(r"\{[{%#]")
 _INDENTED: Final = re.compile(r"^(?!\s*$)\s+", re.MULTILINE)
@@ -82,6 +84,13 @@ const transformed = (value) => {
 };
 const text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 const isJson = (value) => { try { JSON.parse(value); return true; } catch { return false; } };
+"""
+_MAKES: Final = """\
+exports.make = async (vars) => {
+  const value = await (MADE)(JSON.parse(vars));
+  const pass = typeof value === "object" && value !== null && !Object.values(value).includes(undefined);
+  return { pass, score: 1, reason: JSON.stringify(value) ?? "" };
+};
 """
 _ASKED_OF_TEXT: Final[Mapping[str, str]] = {
     "contains": "text(output).includes(VALUE)",
@@ -175,7 +184,7 @@ def _is_scalar(operand: object) -> bool:
 
 @final
 class _File(NamedTuple):
-    """A file of JavaScript: what promptfoo finds in it, and its code with that of the files that it imports.
+    """A file of JavaScript: the functions that promptfoo finds in it, and the code, with that of what it imports.
 
     By their names, or nothing, these are the functions: how each is had of the file's exports, and the check that it
     is if it is found without running the file.
@@ -183,6 +192,7 @@ class _File(NamedTuple):
 
     names: Mapping[str, tuple[str, str]]
     codes: tuple[str, ...]
+    scripts: Scripts
 
 
 @final
@@ -190,12 +200,12 @@ class Code:
     """The code of a configuration's assertions, in files beside the suite that the configuration of evalc names.
 
     Attributes:
-        sends_messages: whether prompts are conversations, which promptfoo gives to code as JSON.
+        knows_prompt: whether what is sent is the text that promptfoo gives to code, which has conversations as JSON.
         gives_objects: whether promptfoo reads every output as JSON before it gives it to code.
     """
 
     def __init__(self, given: Configuration, suite: str) -> None:
-        self.sends_messages = False
+        self.knows_prompt = True
         self.gives_objects = False
         self._given = given
         self._suite = suite
@@ -289,6 +299,7 @@ class Code:
                 raise Unmappable("its `transform` uses `prompt` of the context")
             return f"(await {called}(output, context))"
         _refuse_javascript(code)
+        self._refuse_prompts(code)
         if is_text:
             _refuse_objects(code)
         if re.search(r"\bcontext\.(?!vars\b)", code):
@@ -297,6 +308,36 @@ class Code:
         return (
             f"{'(await ' * bool(_ASYNC.search(code))}((output) => {function})(output){')' * bool(_ASYNC.search(code))}"
         )
+
+    def variables(self, code: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The variables that a `transformVars` makes of others; it is run here, as checks in JavaScript are.
+
+        Raises:
+            Unmappable: it needs what no check is given or what differs from run to run, or makes no variables.
+        """
+        if code.startswith(FILE):
+            path, function = _path_and_function(code)
+            file = self._file(path)
+            found = file.names.get(function) or file.names.get("")
+            if found is None:
+                raise Unmappable(f"promptfoo finds no function in `{path}`")
+            imports = {"file": next(iter(file.scripts))}
+            files = {"": Script(_MAKES.replace("MADE", f'$module.require("file"){found[0]}'), imports), **file.scripts}
+            codes = file.codes
+        else:
+            _refuse_javascript(code)
+            function = f"(vars) => {{\n{code if chr(10) in code else f'return {code}'}\n}}"
+            files, codes = {"": Script(_MAKES.replace("MADE", function), {})}, (code,)
+        if differs := sorted(_DIFFERING & used_in_script("\n".join(codes))):
+            raise Unmappable(f"it uses `{differs[0].removeprefix('.')}`, which differs from run to run")
+        try:
+            is_made, said = caller(files, "make")(json.dumps(given), {})
+        except ScriptError as error:
+            raise Unmappable(f"{error}") from None
+        made = json.loads(said) if is_made else None
+        if not isinstance(made, dict):
+            raise Unmappable(f"it makes no variables: {said}")
+        return made
 
     def data_of(self, path: str) -> Any:
         """The data of a file of YAML or JSON that an assertion names, or the text of a file."""
@@ -337,8 +378,8 @@ class Code:
         return functions[text]
 
     def _refuse_prompts(self, code: str) -> None:
-        if self.sends_messages and _PROMPT.search(code):
-            raise Unmappable("it uses `prompt` of the context, which is a conversation there")
+        if not self.knows_prompt and _PROMPT.search(code):
+            raise Unmappable("it uses `prompt` of the context, and another is sent here")
 
     def _named(self, said: str) -> str:
         """A name that no other check has."""
@@ -401,7 +442,7 @@ class Code:
         for each in ("default",) if is_only else names:
             check, access = (file.stem, ".default" * is_only) if each == "default" else (each, f".{each}")
             found["" if each == "default" else each] = (access, check if check in declared else "")
-        return _File(found, codes)
+        return _File(found, codes, files)
 
     def _of_python(self, path: str, function: str, threshold: Any) -> str:
         """The name of the check that calls a function of a file in Python."""

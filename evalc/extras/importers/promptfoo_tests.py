@@ -21,6 +21,7 @@ from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.extras.importers.imported import NO_COUNTERPART
 from evalc.extras.importers.promptfoo_agents import judge_of
+from evalc.extras.importers.promptfoo_code import Code
 from evalc.extras.importers.promptfoo_shape import Table
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import Unmappable
@@ -66,6 +67,7 @@ class PromptfooTest(msgspec.Struct):
     metadata: object = None
     repeat: int = 1
     transform: str = ""  # of the output, in JavaScript
+    transform_vars: tuple[Source, Node, str] | None = None  # where it is written what makes further variables
     unknown: tuple[str, ...] = ()  # variables whose values only promptfoo knows; `*` is any
     table: Table | None = None
     why_not: list[str] = []
@@ -78,8 +80,9 @@ class PromptfooTest(msgspec.Struct):
 class Tests:
     """The tests of a configuration."""
 
-    def __init__(self, configuration: Configuration) -> None:
+    def __init__(self, configuration: Configuration, code: Code) -> None:
         self._configuration = configuration
+        self._code = code
         self._open_files: set[str] = set()
         self._files_read = 0
         self.judge = ""  # the line of a configuration that names the grader of all tests
@@ -249,10 +252,8 @@ class Tests:
                 test.why_not.append(f"`{key.text}` changes what is sent or checked")
             elif key.text == "storeOutputAs" and isinstance(said, str):
                 self.stored[said] = None
-            elif key.text == "transformVars":
-                test.unknown, test.is_whole = ("*",), False
-                why = "code makes variables, and an eval file runs no code; a case sends those that are written"
-                test.comments.append(self._configuration.leave_out(source, key, f"`{key.text}`", why))
+            elif key.text == "transformVars" and isinstance(each, Scalar):
+                test.transform_vars = (source, key, each.text)
             elif key.text == "disableDefaultAsserts" and isinstance(each, Scalar):
                 test.inherits = said is not True
             elif key.text == "disableVarExpansion" and isinstance(said, bool):
@@ -267,6 +268,14 @@ class Tests:
 
     def _expanded(self, test: PromptfooTest) -> Iterator[PromptfooTest]:
         """A test for each combination of the variables that are lists of texts, as promptfoo runs them."""
+        if test.transform_vars is not None:
+            source, key, code = test.transform_vars
+            try:
+                test = replace(test, vars={**test.vars, **self._code.variables(code, test.vars)}, table=None)
+            except Unmappable as reason:
+                why = f"{reason}; a case sends the variables that are written"
+                comment = self._configuration.leave_out(source, key, "`transformVars`", why)
+                test = replace(test, unknown=("*",), is_whole=False, comments=[*test.comments, comment])
         lists = {name: values for name, value in test.vars.items() if (values := self._values(value)) != [value]}
         if not lists or not test.is_expanded:
             yield test
@@ -305,6 +314,7 @@ def _merged(default: PromptfooTest, test: PromptfooTest) -> PromptfooTest:
         metadata=test.metadata if test.metadata is not None else default.metadata,
         repeat=test.repeat if test.repeat > 1 else default.repeat,
         transform=test.transform or default.transform,
+        transform_vars=test.transform_vars or default.transform_vars,
         unknown=(*default.unknown, *test.unknown),
         is_expanded=test.is_expanded and default.is_expanded,
         is_whole=test.is_whole and default.is_whole,

@@ -253,7 +253,7 @@ def test_code_that_uses_a_conversation_is_named(folder: Path, code: str) -> None
     given = {"prompts": [json.dumps(chat)], "tests": tests}
     assert import_promptfoo(Source(str(folder / "support.yaml"), json.dumps(given)), folder, problems) is not None
     (problem,) = problems
-    assert "it uses `prompt` of the context, which is a conversation there" in problem.finding.message()
+    assert "it uses `prompt` of the context, and another is sent here" in problem.finding.message()
 
 
 def test_no_name_of_a_file_is_code(folder: Path) -> None:
@@ -392,3 +392,61 @@ def test_a_transform_in_a_file_is_called(folder: Path, transform: str, assertion
     (folder / "lib" / "sep.mjs").write_text("export const sep = ': ';\n")
     suite, _ = imported(folder, assertion | {"transform": transform})
     assert "".join("+" if each == "passed" else "-" for each in verdicts(folder, suite)) == passed
+
+
+def transformed(folder: Path, code: str, *assertions: dict[str, Any], **variables: Any) -> tuple[Imported, list[str]]:
+    problems = Diagnostics()
+    default = {"options": {"transformVars": code}, "assert": [*assertions]}
+    given = {"prompts": ["{{a}} {{b}}"], "defaultTest": default, "tests": [{"vars": {"a": "1", **variables}}]}
+    suite = import_promptfoo(Source(str(folder / "support.yaml"), json.dumps(given)), folder, problems)
+    assert suite is not None, [str(problem) for problem in problems]
+    return suite, [problem.finding.message() for problem in problems]
+
+
+@pytest.mark.parametrize(
+    ("code", "inputs"),  # the variables are those of promptfoo 0.121.20
+    [
+        ("{ ...vars, b: vars.a + 1 }", '{a: "1", "n": [2], b: "11"}'),
+        ("const b = vars.n.length;\nreturn { n: 5, b };\n", '{a: "1", "n": 5, b: 1}'),
+        ("file://lib/vars.mjs", '{a: "1", "n": [2], b: "a!"}'),
+        ("file://lib/vars.mjs:more", '{a: "1", "n": [2], b: "a!"}'),
+    ],
+)
+def test_variables_are_made_once(folder: Path, code: str, inputs: str) -> None:
+    (folder / "lib").mkdir()
+    (folder / "lib" / "vars.mjs").write_text(
+        "import { more } from './more.mjs';\nexport default async () => ({ b: more('a') });\nexport { more };\n"
+    )
+    (folder / "lib" / "more.mjs").write_text("export const more = (a) => `${a}!`;\n")
+    suite, problems = transformed(folder, code, {"type": "contains", "value": "{{b}}"}, n=[2])
+    assert problems == []
+    assert f"inputs: {inputs}\n" in suite.text
+    assert suite.weaker == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("{ b: new Date().getDay() }", "it uses `Date`, which differs from run to run"),
+        ("{ b: context.uuid }", "it uses `context`, which differs from run to run"),
+        ("{ b: require('fs') }", "it uses `require` of fs"),
+        ("vars.no.such", "it makes no variables: TypeError"),
+        ("'text'", 'it makes no variables: "text"'),
+        ("file://vars.js", "it uses `require` of nunjucks"),
+    ],
+)
+def test_variables_that_are_not_made(folder: Path, code: str, why: str) -> None:
+    (folder / "vars.js").write_text("const n = require('nunjucks');\nmodule.exports = (vars) => vars;\n")
+    kept = {"type": "contains", "value": "x"}
+    lost = [
+        {"type": "contains", "value": "{{b}}"},
+        {"type": "javascript", "value": "output.includes(context.vars.b)"},
+        {"type": "javascript", "value": "output.includes(context.prompt)"},
+        {"type": "equals", "value": "x", "transform": "context.vars.a"},
+    ]
+    suite, problems = transformed(folder, code, kept, *lost)
+    assert any(each.startswith(f"not imported: `transformVars`: {why}") for each in problems)
+    refusals = ("code makes a variable that it may use", "another is sent here")
+    assert sum(any(why in each for why in refusals) for each in problems) == len(lost)
+    assert 'inputs: {a: "1"}' in suite.text
+    assert suite.weaker == 1

@@ -114,7 +114,7 @@ def test_the_environment_is_neither_read_nor_written(tmp_path: Path, monkeypatch
 
 
 def test_assertions_that_use_variables_made_by_code_are_left_out(tmp_path: Path) -> None:
-    options = "defaultTest: {options: {transformVars: '{ ...vars, b: 1 }'}}\n"
+    options = "defaultTest: {options: {transformVars: '{ ...vars, b: Date.now() }'}}\n"
     tests = """\
 tests:
   - vars: {a: x}
