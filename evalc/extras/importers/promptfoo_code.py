@@ -108,6 +108,7 @@ _ASKED_OF_TEXT: Final[Mapping[str, str]] = {
 _PYTHON: Final = '''\
 """The Python of {source}. evalc runs it if its configuration names this file under `checks`."""
 
+import asyncio
 import json
 import sys
 from pathlib import Path
@@ -130,12 +131,15 @@ def read(text):
 def outcome(function, answer, config, threshold=None, output_of=str):
     try:
         said = function(output_of(answer.text), context_of(answer, config))
+        said = asyncio.run(said) if asyncio.iscoroutinefunction(function) else said
+        said = json.loads(json.dumps(said, allow_nan=False))
+        if isinstance(said, str):
+            said = json.loads(said if said.startswith("{{") else said.lower())
         if isinstance(said, dict):
-            passed = said["pass" if "pass" in said else "pass_"]
-            if not isinstance(passed, bool):
-                raise TypeError("`pass` is no bool")
-            passed = passed and (threshold is None or said["score"] >= threshold)
-            return evalc.Outcome(passed=passed, reason=said["reason"])
+            passed, score, reason = said.get("pass", said.get("pass_")), said.get("score"), said.get("reason")
+            if type(passed) is not bool or type(score) not in (int, float) or type(reason) is not str:
+                raise TypeError("it returned no {{pass, score, reason}}")
+            return evalc.Outcome(passed=passed and (threshold is None or score >= threshold), reason=reason)
         if not isinstance(said, bool):
             said = said > 0 if threshold is None else said >= threshold
         return evalc.Outcome(passed=said)
@@ -449,7 +453,7 @@ class Code:
         source = self._given.read(path, (".py",))
         self._refuse_prompts(source.text)
         _refuse_python(source.text, is_object=self.gives_objects)
-        if not re.search(rf"^def {re.escape(function)}\b", source.text, re.MULTILINE):
+        if not re.search(rf"^(?:async +)?def +{re.escape(function)}\b", source.text, re.MULTILINE):
             raise Unmappable(f"`{path}` has no function `{function}`")
         call = f'\n{_NAME}_said = function_of({json.dumps(self._given.relative(path))}, "{function}")\n'
         text = call + _python_check(threshold, is_object=self.gives_objects)

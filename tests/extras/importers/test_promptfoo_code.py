@@ -73,6 +73,12 @@ OF_PROMPTFOO = [  # asked of promptfoo 0.121.20: + for each of the outputs that 
     ("not-python", "json.loads(output)['open']", "-----"),
     ("python", "context['vars']['name'] in output", "----+"),
     ("python", "len(output) / 10", "-++++"),
+    ("python", "'True' if 'fox' in output else 'false'", "-+---"),
+    ("not-python", "str(len(output) - 19)", "++-++"),
+    ("python", "{'pass': True, 'reason': 'r'}", "-----"),
+    ("python", "{'pass': True, 'score': 1, 'reason': 'r', 'more': {1}}", "-----"),
+    ("python", "float('inf')", "-----"),
+    ("not-python", "(False, 1)", "-----"),
 ]  # fmt: skip
 
 
@@ -208,7 +214,7 @@ def test_functions_in_files_are_called_where_they_are(folder: Path) -> None:
     (folder / "lib" / "more.mjs").write_text("export const short = (output) => output.length < 5;\n")
     (folder / "lib" / "own.py").write_text(
         "from beside import WORD\n\ndef get_assert(output, context):\n    return {'pass_': WORD in output, 'score': 1, "
-        "'reason': ''}\n\ndef other(output, context):\n    return len(output) / 100\n"
+        "'reason': ''}\n\nasync def other(output, context):\n    return len(output) / 100\n"
     )
     (folder / "lib" / "beside.py").write_text("WORD = 'fox'\n")
     suite, problems = imported(
