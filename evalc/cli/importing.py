@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_CHECKS = "checks = "
 _ONE_BY_ONE = "two of the files would be imported into one: import them one by one, with `-o FILE`"
 
 
@@ -102,16 +103,31 @@ def import_files(
         if output is None and imported:
             print_lines([f"nothing is written: `-o {imported[0].file_name}` writes it to a file"], sys.stderr)
         return code
-    texts = {folder / suite.file_name if is_folder else target: suite for suite in imported}
+    needed = _needed(imported, folder)
+    texts = {folder / suite.file_name if is_folder else target: suite.without(needed.said) for suite in imported}
     if len(texts) < len(imported):
         raise UsageError(_ONE_BY_ONE)
     _write_imported(texts, force=force)
-    _configure(imported, folder)
+    if needed.lines and needed.is_new:
+        write_atomic(needed.file, "".join(f"{line}\n" for line in needed.lines).encode())
+        print_lines([f"wrote {shown_path(needed.file)}"], sys.stdout)
+    elif needed.lines:
+        said = ", and ".join(needed.lines)
+        print_lines([f"before a run, {shown_path(needed.file)} has to say: {said}"], sys.stderr)
     return code
 
 
-def _configure(imported: Sequence[Imported], folder: Path) -> None:
-    """Say what the suites need of the configuration: in a new one if the project has none, else in lines to add.
+class _Needed(NamedTuple):
+    """Lines that a configuration needs, which is written if it is new, and those that it has, or how these begin."""
+
+    file: Path
+    lines: Sequence[str]
+    said: Sequence[str]
+    is_new: bool
+
+
+def _needed(imported: Sequence[Imported], folder: Path) -> _Needed:
+    """The lines that the suites need of the configuration: in a new one if the project has none, else to be added.
 
     A new one names the models that they were asked of, too.
     """
@@ -122,19 +138,19 @@ def _configure(imported: Sequence[Imported], folder: Path) -> None:
     named = dict.fromkeys(Path(os.path.relpath(file, root)).as_posix() for file in files)
     lines: list[str] = []
     if not {os.path.realpath(root / file) for file in named} <= {*map(os.path.realpath, settings.checks)}:
-        lines.append(f"checks = {json.dumps([*named], ensure_ascii=False)}")
+        lines.append(f"{_CHECKS}{json.dumps([*named], ensure_ascii=False)}")
     if any(suite.compares_meanings for suite in imported) and settings.similarity != "embeddings":
         lines.append('similarity = "embeddings"')
     is_new = project.file is None and not any(file.endswith(".py") or file.startswith("..") for file in named)
     models = {suite.models for suite in imported if suite.models}
     if is_new and len(models) == 1:
         lines += models.pop()
-    file = project.file or root / NAMES[0]
-    if lines and is_new:
-        write_atomic(file, "".join(f"{line}\n" for line in lines).encode())
-        print_lines([f"wrote {shown_path(file)}"], sys.stdout)
-    elif lines:
-        print_lines([f"before a run, {shown_path(file)} has to say: {', and '.join(lines)}"], sys.stderr)
+    said = [*lines] if is_new else []
+    if project.file is not None:
+        said = [*filter(None, project.file.read_text("utf-8", "replace").splitlines())]
+    if is_new or not any(line.startswith(_CHECKS) for line in lines):
+        said.append(_CHECKS)
+    return _Needed(project.file or root / NAMES[0], lines, said, is_new)
 
 
 def _sum_up(imported: Sequence[Imported]) -> None:

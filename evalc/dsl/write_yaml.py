@@ -195,8 +195,8 @@ def _without_comments(value: Data) -> Data:
 
 def _fits_behind(before: str, data: Mapping[str, Data] | Sequence[Data], key: str | None) -> bool:
     """Whether a collection without comments and checks is small enough for the line of its key or dash."""
-    if key in _LINES:
-        return False
+    if key in _LINES or (key is None and isinstance(data, Mapping) and len(data) == 1):
+        return False  # an item with one key is on one line without braces
     if not isinstance(data, Mapping):
         if any(isinstance(item, Mapping) for item in data):
             return False  # a list of records has a line for each

@@ -184,6 +184,10 @@ def test_models_are_named_by_a_new_configuration(invoke: Invoke, project: Path) 
     assert invoke("import", "p.yaml", "-o", "new/").code == 0
     lines = (project / "evalc.toml").read_text().splitlines()
     assert lines[1:] == ['agents.demo-2 = { use = "openai:y", temperature = 0 }', 'agent = ["openai:x", "demo-2"]']
+    suite = (project / "new/p.eval.yaml").read_text()
+    assert "evalc.toml" not in suite
+    assert invoke("import", "p.yaml", "-o", "new/", "--force").code == 0
+    assert (project / "new/p.eval.yaml").read_text() == suite
     assert "new/p.eval.yaml" in invoke("run", "--dry-run", "new").out
     (project / "evalc.toml").unlink()
     assert invoke("import", "p.yaml", "q.yaml", "-o", "new/", "--force").code == 0
@@ -197,6 +201,7 @@ def test_a_configuration_of_the_project_is_not_changed(invoke: Invoke, project: 
     line = 'before a run, evalc.toml has to say: checks = ["new/p.checks.js"]'
     assert line in " ".join(outcome.err.split())
     assert (project / "evalc.toml").read_text() == "agent = 'demo'\n"
+    assert '# for evalc.toml: checks = ["new/p.checks.js"]\n' in (project / "new/p.eval.yaml").read_text()
 
 
 def test_meanings_are_compared_by_a_new_configuration(invoke: Invoke, project: Path) -> None:

@@ -38,6 +38,8 @@ _LONGEST_NAME: Final = 48
 """Of a name that does not say all of a text."""
 _LONGEST_WHOLE: Final = 64
 
+FOR_TOML: Final = "for evalc.toml: "
+"""Begins a comment that is a line of a configuration."""
 NO_COUNTERPART: Final = "it has no counterpart here"
 """Why something is not imported, unless there is more to say."""
 
@@ -63,6 +65,12 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     cases: int  # how many cases it holds
     weaker: int = 0  # how many of them check less than the tests that they were
     lost: int = 0  # how many tests became no case
+
+    def without(self, settings: Iterable[str]) -> Imported:
+        """The same without the comments for lines of a configuration that begin so."""
+        said = tuple(f"# {FOR_TOML}{line}" for line in settings)
+        kept = (line for line in self.text.splitlines(keepends=True) if not line.startswith(said))
+        return msgspec.structs.replace(self, text="".join(kept))
 
     def write(self, folder: Path) -> Path:
         """Write the suite and its side files into a folder; the path of the suite."""
@@ -171,11 +179,14 @@ class CaseNames:
         return unique
 
     def keys(self, description: str, otherwise: str, *, called: str = "") -> dict[str, str]:
-        """The keys that name a case: a name, made of what it is `called` without a description, which may say more."""
-        name = self.make(description or called, otherwise)
-        has_more = _PLAIN.fullmatch(description) is None or (
-            name_of(description, longest=len(description)) not in ("", name)
-        )
+        """The keys that name a case: a name, and the description where that says more.
+
+        What it is `called` makes the name where there is no description, or no other than of an earlier case.
+        """
+        is_taken = name_of(description) in self._taken
+        name = self.make(f"{description} {called}" if is_taken else description or called, otherwise)
+        whole = name_of(description, longest=len(description))
+        has_more = _PLAIN.fullmatch(description) is None or not name.startswith(whole)
         return {"name": name, "description": as_template(description)} if has_more else {"name": name}
 
 

@@ -18,6 +18,7 @@ from evalc.dsl.nodes import Node, Scalar, fields_of
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.write_yaml import Noted
 from evalc.extras.importers.imported import (
+    FOR_TOML,
     NO_COUNTERPART,
     CaseNames,
     Imported,
@@ -50,14 +51,16 @@ _NO_TEXT: Final = re.compile(
 _LONGEST: Final = 100_000
 _SHORT: Final = 60
 _LINE: Final = 300
-_NO_NAME: Final = re.compile(r"[{\n]|\A\[")
+_IS_NAME: Final = re.compile(r"(?!\[|\w+://)[^{\n]*[^\W_][^{\n]*\Z")
+"""A line with a letter or digit that is no address, and no list or template."""
 _MARKS: Final = ("prompts", "tests", "scenarios", "defaultTest")
 _READ: Final = (*_MARKS, "description", "$schema", "assertionTemplates")
 _ELSEWHERE: Final[dict[str, str]] = {
     "env": "an eval file reads no environment",
-    "evaluateOptions": "how a run is made is said in the configuration",
-    "commandLineOptions": "how a run is made is said in the configuration",
-    "outputPath": "results go where the configuration says",
+    **dict.fromkeys(
+        ("evaluateOptions", "commandLineOptions", "envPath", "outputPath", "sharing", "writeLatestResults"),
+        "how a run is made is said in the configuration",
+    ),
     "extensions": "code does not run in an eval file",
     "nunjucksFilters": "templates have no filters",
     "derivedMetrics": "scores are made of criteria and their weights",
@@ -218,7 +221,7 @@ class _Importer:
             for_toml.insert(0, f"checks = {json.dumps([self._given.in_project(each) for each in checks])}")
         if self._compares_meanings:
             for_toml.insert(0, 'similarity = "embeddings"')
-        lines = (f"for evalc.toml: {line}" for line in for_toml)
+        lines = (f"{FOR_TOML}{line}" for line in for_toml)
         head = (f"Imported from {Path(self._source.name).name} (promptfoo).", *about, *lines, *self._given.head)
         return yaml_of(data, self._source, self._problems, head=head)
 
@@ -451,16 +454,19 @@ def _suite_name(path: Path) -> str:
 
 
 def _naming(tests: Sequence[PromptfooTest]) -> str:
-    """The variable with the most short values, else lines, by which tests are named; empty if there is none."""
+    """The variable with the most short values, else lines, by which tests are named; empty if there is none.
+
+    It distinguishes at least half of the tests.
+    """
     for longest in (_SHORT, _LINE):
         values: dict[str, set[object]] = {}
         for test in tests:
             for name, value in test.vars.items():
                 text = str(value) if isinstance(value, str | int | float) else ""
-                if 0 < len(text) <= longest and not text.startswith(FILE) and not _NO_NAME.search(text):
+                if len(text) <= longest and _IS_NAME.match(text):
                     values.setdefault(name, set()).add(value)
         best = max(values, key=lambda name: len(values[name]), default="")
-        if best and (len(values[best]) > 1 or len(tests) == 1):
+        if best and len(values[best]) * 2 >= len(tests):
             return best
     return ""
 

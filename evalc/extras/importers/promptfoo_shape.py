@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from itertools import count
+from itertools import count, groupby
 from typing import Any, Final, NamedTuple
 
 from evalc.check.contract import single_values
@@ -18,6 +18,7 @@ from evalc.translate.trees import negated
 
 _LIMIT: Final = re.compile(r"(latency|cost) <= \S+")
 _FEWEST_ROWS: Final = 3
+_FEWEST_APART: Final = 5
 _OFTEN: Final = 3
 _MOST_PLACES: Final = 20
 _SHORT: Final = 120
@@ -28,7 +29,7 @@ _LINE: Final = re.compile(
 )
 """A line whose text may be a template that a row fills."""
 _LONG: Final = 240
-_NAME: Final = re.compile(rf"[^\n{{}}\\/@]{{1,{_SHORT}}}")
+_NAME: Final = re.compile(rf"[^\n{{}}\\@]{{1,{_SHORT}}}")
 """A text that names a case as it stands."""
 
 
@@ -162,6 +163,7 @@ def in_rows(cases: Sequence[Noted], tables: Sequence[Table | None], naming: str)
             groups[-1].append(index)
         else:
             groups.append([index])
+    groups = [part for members in groups for part in _runs(members, shapes)]
     alike = {members[0]: members for members in groups if len(members) >= _FEWEST_ROWS}
     inside = {index for members in alike.values() for index in members[1:]}
     names = CaseNames(case.value["name"] for case in cases)
@@ -175,6 +177,13 @@ def in_rows(cases: Sequence[Noted], tables: Sequence[Table | None], naming: str)
         elif index not in inside:
             found.append(case)
     return found
+
+
+def _runs(members: list[int], shapes: Sequence[_Shape | None]) -> list[list[int]]:
+    """The members of a group, apart where each text that is checked is that of many rows, one after the other."""
+    runs = groupby(members, key=lambda member: shape.texts[1:] if (shape := shapes[member]) else ())
+    parts = [[*run] for _, run in runs]
+    return parts if all(len(part) >= _FEWEST_APART for part in parts) else [members]
 
 
 def _shape_of(case: Mapping[str, Any]) -> _Shape | None:
@@ -208,7 +217,9 @@ def _rows_of(
 ) -> Noted:
     """One case whose rows are the cases."""
     first = cases[0].value
-    named = [case.value["name"] for case in cases]
+    called = [case.value["name"] for case in cases]
+    said: set[str] = set()
+    comments = [_not_in(said, _comments_of(case)) for case in cases]
     taken = {*first["inputs"]}
     columns: list[str | None] = []  # for each text the column that has it, or None where all have the same
     for position, (kind, text) in enumerate(texts[0]):
@@ -221,29 +232,33 @@ def _rows_of(
         | {column: text for column, (_, text) in zip(columns, each, strict=True) if column is not None}
         for case, each in zip(cases, texts, strict=True)
     ]
-    said: set[str] = set()
-    comments = [_not_in(said, _comments_of(case)) for case in cases]
+    key = _key_of(rows, naming)
+    is_named = bool(key) and _are_names([str(row[key]) for row in rows], called)
+    is_table = table is not None and table.rows == len(rows) and not any(comments) and _is_of(table, rows)
     filled = iter(columns)
-    written: dict[str, Any] = {"name": ""}
     about = next(filled)
+    described = [row[about] or name for row, name in zip(rows, called, strict=True)] if about is not None else []
+    if not is_table and described and _are_names(described, called):
+        called, about, is_named = described, None, False
+    same = {} if is_table else {name: each for name, each in rows[0].items() if all(row[name] == each for row in rows)}
+    hidden = {*same, *({columns[0]} if about is None else ())}
+    rows = [{name: each for name, each in row.items() if name not in hidden} for row in rows]
+    written: dict[str, Any] = {"name": f"{{{{{key}}}}}"}
     if about is not None:
         written["description"] = f"{{{{{about}}}}}"
-        rows = [{**row, about: row[about] or name} for row, name in zip(rows, named, strict=True)]
-    elif "description" in first:
+        rows = [{**row, about: each} for row, each in zip(rows, described, strict=True)]
+    elif not described and "description" in first:
         written["description"] = first["description"]
-    key = _key_of(rows, naming)
-    is_named = bool(key) and _are_names([row[key] for row in rows], named)
-    if table is not None and table.rows == len(rows) and not any(comments) and _is_of(table, rows):
-        read = {"file": table.path, "key": key} if key and not is_named else table.path
-        written |= {"name": f"{{{{{key}}}}}" if is_named else names.make(key, "row"), "for_each": read}
+    written |= {"inputs": same} if same else {}
+    if table is not None and is_table:
+        written["for_each"] = {"file": table.path, "key": key} if key and not is_named else table.path
+        written["name"] = written["name"] if is_named else names.make(key, "row")
     else:
-        if about is not None and _are_names([row[about] for row in rows], named):
-            key = about
-            del written["description"]
-        elif not is_named:
+        if not is_named:
             key = next(each for each in _numbered("name") if each not in taken)
-        rows = [{key: row.get(key, name), **row} for row, name in zip(rows, named, strict=True)]
-        written |= {"name": f"{{{{{key}}}}}", "for_each": _noted(rows, comments)}
+            written["name"] = f"{{{{{key}}}}}"
+        rows = [{key: row.get(key, name), **row} for row, name in zip(rows, called, strict=True)]
+        written["for_each"] = _noted(rows, comments)
     for each, value in first.items():
         if each == "validate":
             written[each] = [_with_column(entry.value, filled) for entry in value.value]
@@ -277,9 +292,9 @@ def _numbered(name: str) -> Iterator[str]:
 def _key_of(rows: Sequence[Mapping[str, Any]], naming: str) -> str:
     """The column whose short values distinguish the rows; empty if there is none."""
     for column in (naming, "id"):
-        values = [row.get(column) for row in rows]
-        are_short = all(isinstance(each, str) and each.strip() and len(each) <= _SHORT for each in values)
-        if are_short and len({name_of(f"{each}") for each in values}) == len(rows):
+        values = [str(row.get(column, "")) for row in rows if type(row.get(column)) in (str, int)]
+        are_short = len(values) == len(rows) and all(each.strip() and len(each) <= _SHORT for each in values)
+        if are_short and len({name_of(each) for each in values}) == len(rows):
             return column
     return ""
 

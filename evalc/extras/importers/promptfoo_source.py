@@ -28,12 +28,12 @@ _DEEPEST: Final = 20
 _MOST_VALUES: Final = 100_000
 """How many values the `$ref`s of one place may have, since each may point to others many times."""
 _NOT_PROSE: Final = re.compile(
-    r"""yaml-language-server:|.*\bpromptfoo\.dev/|-\ ["'{]|-\ [\w.-]+:\S|
-    (?:-\ )?(?:assert|config|defaultTest|delay|description|env|id|label|max\w+|options|prompts|providers?|temperature|
-    tests|threshold|type|value|vars|weight|[A-Z]+_API_KEY):(?:\s|$)""",
+    r"""yaml-language-server:|.*\bpromptfoo(?:\.dev/|(?:@\S+)?\ (?:eval|view)\b)|-\ ["'{]|-\ [\w.-]+:\S|
+    (?:-\ )?(?:apiKey|assert|config|defaultTest|delay|description|env|id|label|max\w+|options|prompts|providers?|
+    temperature|tests|threshold|type|value|vars|weight|[A-Z]+_API_KEY):(?:\s|$)""",
     re.VERBOSE,
 )
-"""A comment for an editor or about promptfoo's pages, and what was made a comment so that it has no effect."""
+"""Comments for an editor or about promptfoo's pages and commands, and what is one so that it has no effect."""
 
 
 class Loss(NamedTuple):
@@ -193,8 +193,9 @@ class Configuration:
     def leave_out(self, source: Source, node: Node, what: str, why: str) -> str:
         """Report what is not imported; the comment that says so in the suite, empty if one says so already."""
         comment = left_out(self.problems, source, node.span, what, why)
-        place = comment.rpartition(" (")[2].removesuffix(")")
-        self.losses[comment] = Loss(comment.partition(":")[0], what, why, place)
+        if comment:
+            place = comment.rpartition(" (")[2].removesuffix(")")
+            self.losses[comment] = Loss(comment.partition(":")[0], what, why, place)
         return comment
 
     def differ(self, source: Source, node: Node, what: str, why: str) -> str:

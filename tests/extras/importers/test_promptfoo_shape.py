@@ -88,15 +88,14 @@ def test_rows_have_the_names_of_their_tests(tmp_path: Path) -> None:
     names = ["says_hello", "says_goodbye_more", "Says it's 100 %", "Says no + yes"]
     assert [case.id.partition("/")[2] for case in cases] == names
     assert [case.description for case in cases] == names
-    assert '- name: "{{about}}"\n' in text
     assert '- judge "{{rubric}}"' in text
-    assert "- {about: Says no + yes, id: 1, x: b, rubric: d}" in text
+    assert "- {name: Says no + yes, rubric: d}" in text
 
 
 def test_rows_are_called_by_what_differs_from_all_other_cases(tmp_path: Path) -> None:
     rows = "".join(f"\n  - {{description: {each}, vars: {{q: a}}, assert: [{{type: is-json}}]}}" for each in "bcd")
     text, cases = imported(f"prompts: ['{{{{q}}}}']\ntests:{rows}", tmp_path)
-    assert '- name: "{{name}}"\n      for_each:\n        - {name: b, q: a}\n' in text
+    assert '- name: "{{name}}"\n      inputs: {q: a}\n      for_each:\n        - name: b\n' in text
     assert [case.id for case in cases] == [f"{cases[0].id[:-1]}{each}" for each in "bcd"]
 
     row = "{vars: {q: Q}, assert: [{type: equals, value: A}]}"
@@ -157,6 +156,7 @@ def test_comments_are_kept_where_they_were(tmp_path: Path) -> None:
     text, _ = imported(
         """\
         # yaml-language-server: $schema=https://promptfoo.dev/config-schema.json
+        # Run: npx promptfoo@latest eval -c x.yaml
         # ---------
         # Our weather
         #
@@ -208,17 +208,17 @@ def test_comments_are_kept_where_they_were(tmp_path: Path) -> None:
 def test_what_is_lost_often_is_said_once(tmp_path: Path) -> None:
     lost = "  - {vars: {a: b}}\n" * 2
     case = "  - vars: {a: %d}\n    tags: x\n    assert: [{type: is-json}, {type: made-up}]\n"
-    config = f"prompts: ['{{{{a}}}}']\nsharing: 1\ntests:\n{lost}{case % 1}{case % 2}"
+    config = f"prompts: ['{{{{a}}}}']\nzzz: 1\ntests:\n{lost}{case % 1}{case % 2}"
     text, _ = imported(config, tmp_path)
     assert "# not imported: a test: it asserts nothing (promptfooconfig.yaml:4:5)\n" in text
     unknown = "neither promptfoo nor evalc has such a type"
     assert text.count(f"# not imported: `made-up`: {unknown} (promptfooconfig.yaml") == 2
-    assert "sharing" not in text
+    assert "zzz" not in text
 
     (tmp_path / "more.yaml").write_text("- vars: {a: 3}\n  assert: [{type: is-json}, {type: made-up}]\n")
     head, text, _ = all_of(f"{config}  - {{vars: {{a: b}}}}\n  - file://more.yaml\n", tmp_path)
     assert "not imported" not in text
-    said = "`sharing` (promptfooconfig.yaml:2:1)", "`tags`, 2 times (promptfooconfig.yaml:7:5, 10:5)"
+    said = "`zzz` (promptfooconfig.yaml:2:1)", "`tags`, 2 times (promptfooconfig.yaml:7:5, 10:5)"
     assert head == [
         f"not imported: {', '.join(said)}: it has no counterpart here",
         "not imported: a test, 3 times (promptfooconfig.yaml:4:5, 5:5, 12:5): it asserts nothing",
@@ -234,3 +234,28 @@ def test_rows_and_prompts_say_nothing_twice(tmp_path: Path) -> None:
     )
     assert text.count("# Of every row\n") == 1
     assert 'prompts: {one: "{{a}}", two: x}\n' in text
+
+
+def test_names_are_made_of_what_tells_tests_apart(tmp_path: Path) -> None:
+    _, cases = imported(
+        """
+        prompts: ["{{word}} {{url}} {{limit}}"]
+        tests:
+          - {description: Says it, vars: {limit: '0.5', word: one, url: http://a}, assert: [{type: is-json}]}
+          - {description: Says it, vars: {limit: '0.5', word: two, url: http://b}, assert: [{type: is-json}]}
+          - {vars: {limit: '0.8', word: three, url: http://c}, assert: [{type: is-json}]}
+        """,
+        tmp_path,
+    )
+    assert [case.id.partition("/")[2] for case in cases] == ["says_it", "says_it_two", "three"]
+    assert [case.description for case in cases] == ["says_it", "says_it_two", "three"]
+
+
+def test_rows_have_only_what_differs(tmp_path: Path) -> None:
+    row = "  - {vars: {q: %s, long: %s}, assert: [{type: equals, value: %s}]}\n"
+    rows = [row % (f"q{number}", "same", "x" if number < 5 else "y") for number in range(10)]
+    text, cases = imported(f"prompts: ['{{{{q}}}} {{{{long}}}}']\ntests:\n{''.join(rows)}", tmp_path)
+    assert len(cases) == 10
+    assert text.count("inputs: {long: same}\n") == 2
+    assert '        - q: q4\n      validate:\n        - equals "x"\n' in text
+    assert text.endswith('        - q: q9\n      validate:\n        - equals "y"\n')

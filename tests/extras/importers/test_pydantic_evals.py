@@ -137,7 +137,6 @@ def test_evaluators_of_the_dataset_are_defaults_and_limits_of_a_case_are_the_nar
             - {name: one, message: hi}
 
             - name: one_2
-              description: One
               message: hello
               validate:
                 - latency <= 1s
