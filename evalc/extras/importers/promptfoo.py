@@ -36,7 +36,7 @@ from evalc.extras.importers.promptfoo_prompts import Prompt, prompts_of
 from evalc.extras.importers.promptfoo_scores import Scored, enough_of, members_of, weight_of
 from evalc.extras.importers.promptfoo_shape import in_rows, losses_once, of_one_test, said_once, taken_out, with_lists
 from evalc.extras.importers.promptfoo_source import FILE, Configuration
-from evalc.extras.importers.promptfoo_templates import Unmappable, filled, template_of, uses, without_environment
+from evalc.extras.importers.promptfoo_templates import Unmappable, filled, uses, without_environment
 from evalc.extras.importers.promptfoo_tests import PromptfooTest, Tests
 from evalc.grammar.write_check import AS_TEMPLATES
 from evalc.model.json import is_number, to_json
@@ -125,7 +125,7 @@ class _Importer:
         default = reader.default(values.get("defaultTest"))
         tests = reader.all_of(values, default)
         self._for_toml += [reader.judge] if reader.judge else []
-        self._knows_prompt = bool(prompts) and not any(each.messages for each in prompts.values())
+        self._knows_prompt = bool(prompts) and not any(each.messages or each.template for each in prompts.values())
         self._naming = _naming(tests)
         made = [self._made(test, prompts, number) for number, test in enumerate(tests, 1)]
         whole = [each for each in made if isinstance(each, dict)]
@@ -228,7 +228,7 @@ class _Importer:
     def _prompts_and_inputs(self, prompts: Mapping[str, Prompt], cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The prompts, and the declarations that let every case fill them, if it does not do so without."""
         first, *others = prompts.values() or [None]
-        if first is None or first.messages:
+        if first is None or first.messages or first.template:
             return {}
         if others:
             written = {name: {"file": each.file} if each.file else each.text for name, each in prompts.items()}
@@ -248,7 +248,6 @@ class _Importer:
     def _case(self, test: PromptfooTest, prompts: Mapping[str, Prompt], number: int) -> dict[str, Any]:
         if test.why_not:
             raise Unmappable(test.why_not[0])
-        messages = next((each.messages for each in prompts.values()), ())
         values = _filled(self._values(test))
         if values != test.vars:
             test.table = None
@@ -263,8 +262,7 @@ class _Importer:
             raise Unmappable("nothing of it is checked here" if asserts else "it asserts nothing")
         called = str(values.get(self._naming, ""))
         case: dict[str, Any] = {**self._names.keys(test.description, f"test_{number}", called=called)}
-        if messages:
-            case["messages"] = [{**each, "content": template_of(each["content"], values)} for each in messages]
+        case |= self._sent(test, next(iter(prompts.values()), Prompt()), values)
         if values:
             case["inputs"] = values
         case["validate"] = Noted(checks, tuple(behind))
@@ -273,6 +271,17 @@ class _Importer:
         if test.metadata is not None:
             case["x-metadata"] = test.metadata
         return case
+
+    def _sent(self, test: PromptfooTest, prompt: Prompt, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The keys that send a prompt which is filled in for each case."""
+        try:
+            return prompt.sent_with(values)
+        except Unmappable as reason:
+            if not values:
+                raise
+            test.comments.append(self._given.leave_out(test.source, test.node, "its prompt", f"{reason}"))
+            test.is_whole = False
+            return {}
 
     def _checks(self, test: PromptfooTest, values: Mapping[str, Any]) -> tuple[list[Noted], list[str]]:
         """The entries of `validate:`, and comments to stand behind the last of them."""
@@ -487,12 +496,11 @@ def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
     Promptfoo takes the line break off the end of a variable.
     """
     values = {name: value.removesuffix("\n") if isinstance(value, str) else value for name, value in values.items()}
-    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
     found: dict[str, Any] = {}
     for name, value in values.items():
         try:
             has_tag = isinstance(value, str) and any(opening in value for opening in ("{{", "{%", "{#"))
-            found[name] = filled(value, texts) if has_tag else value
+            found[name] = filled(value, values) if has_tag else value
         except Unmappable as reason:
             raise Unmappable(f"in its variable `{name}`, {reason}") from reason
     return found

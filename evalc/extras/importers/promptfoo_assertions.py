@@ -36,7 +36,7 @@ from evalc.extras.importers.imported import NO_COUNTERPART
 from evalc.extras.importers.promptfoo_code import Code, split, with_values
 from evalc.extras.importers.promptfoo_schemas import as_read
 from evalc.extras.importers.promptfoo_scores import Scored, enough_of, members_in, weight_of
-from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, require, template_of, variables_of
+from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, require, template_of
 from evalc.grammar.parse import parse_check
 from evalc.grammar.write_check import AS_TEMPLATES, KeepSchema, line_of
 from evalc.model.json import is_number, path_inside
@@ -106,7 +106,8 @@ class _Assertion(NamedTuple):
         require(is_number(value) or isinstance(value, str), "the value is not a text")
         text = value if isinstance(value, str) else to_string(value)
         template = template_of(text, self.values)
-        mappings = [name for name in variables_of(template) if isinstance(self.values[name], dict | list)]
+        names = re.findall(r"(?<!\\)\{\{(\w+)\}\}", template)
+        mappings = [name for name in names if isinstance(self.values[name], dict | list)]
         require(not mappings, f"the variable `{next(iter(mappings), '')}` is no text")
         require(template, "the value is empty")
         return template

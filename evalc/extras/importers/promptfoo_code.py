@@ -24,7 +24,7 @@ from evalc.ecma.modules import SCRIPTS, Script, ScriptError, Scripts
 from evalc.ecma.scripts import caller, functions_of
 from evalc.extras.importers.imported import SideFile, name_of
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
-from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, rendered, variables_of
+from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, rendered
 from evalc.model.json import is_number
 from evalc.translate import check_of_script
 from evalc.translate.code import body_of_function, is_surely_verdict, used_in_script
@@ -574,16 +574,4 @@ def _called(fields: Mapping[str, Any]) -> str:
 
 def with_values(code: str, values: Mapping[str, Any]) -> str:
     """Code with the values of variables filled in, as promptfoo fills it."""
-    if not _TAG.search(code):
-        return code
-    return rendered(code, {name: _text_of(name, values[name]) for name in variables_of(code) if name in values})
-
-
-def _text_of(name: str, value: Any) -> str:
-    """The text that a template in code has for a variable."""
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case str() | int():
-            return str(value)
-    raise Unmappable(f"the variable `{name}` is no text in code")
+    return rendered(code, values) if _TAG.search(code) else code

@@ -7,33 +7,56 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, final
+from typing import Any, Final, final
 
 import msgspec
 
 from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar, fields_of, one_or_many
 from evalc.dsl.scalars import to_plain
-from evalc.extras.importers.imported import NO_COUNTERPART, CaseNames
+from evalc.extras.importers.imported import NO_COUNTERPART, CaseNames, as_template
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
-from evalc.extras.importers.promptfoo_templates import Unmappable, template_of, variables_of
+from evalc.extras.importers.promptfoo_templates import (
+    Unmappable,
+    has_template,
+    rendered,
+    template_of,
+    variables_of,
+)
 
 _PATH_TO_FILE: Final = re.compile(r"[^\s{}]+\.(?:txt|md|json|jsonl|ya?ml|csv|j2|py|js|cjs|mjs|ts|rb|sh)(?::[\w.]+)?")
 _CODE: Final = re.compile(r".*\.(?:py|[cm]?[jt]s|rb|sh)(?::[\w.]+)?")
 _SEPARATOR: Final = re.compile(r"^[^\S\n]*---[^\S\n]*$", re.MULTILINE)
 _ROLES: Final = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 """The roles of messages; a `developer` is what OpenAI calls the system."""
+_OVER_LINES: Final = re.compile(r"\{%[^%]*$|\{\{[^}]*$|\{#[^#]*$", re.MULTILINE)
 _ELSEWHERE: Final = ("exec:", "langfuse://", "portkey://", "helicone://", "http://", "https://")
 
 
 @final
 class Prompt(msgspec.Struct):
-    """A prompt: a template, the path of one, or a conversation as promptfoo has it."""
+    """A prompt: a template, the path of one, or a conversation as promptfoo has it, or a template of its own."""
 
     text: str = ""
     file: str = ""
     messages: tuple[Mapping[str, str], ...] = ()
+    template: str = ""
     variables: tuple[str, ...] = ()
+
+    def sent_with(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The keys of a case that send a conversation, or a template of promptfoo's; empty for any other prompt.
+
+        Raises:
+            Unmappable: the values cannot be filled in.
+        """
+        if not self.template:
+            messages = [{**each, "content": template_of(each["content"], values)} for each in self.messages]
+            return {"messages": messages} if messages else {}
+        text = rendered(self.template, values)
+        conversation = _messages_of(_json_of(text))
+        if conversation is None:
+            return {"message": as_template(text)}
+        return {"messages": [{**each, "content": as_template(each["content"])} for each in conversation]}
 
 
 def prompts_of(configuration: Configuration, node: Node | None) -> dict[str, Prompt]:
@@ -48,8 +71,8 @@ def prompts_of(configuration: Configuration, node: Node | None) -> dict[str, Pro
     for item, called in items:
         try:
             for label, prompt in _of_item(configuration, item, called):
-                if found and (prompt.messages or any(each.messages for each in found.values())):
-                    why = "`prompts` compares texts, and no conversations"
+                if any(each.messages or each.template for each in (prompt, *found.values())) and found:
+                    why = "`prompts` compares texts, and no conversations, nor texts that each case fills in"
                     configuration.say_in_head(item, "a further prompt", why)
                 else:
                     found[names.make(label, f"prompt_{len(found) + 1}")] = prompt
@@ -92,26 +115,42 @@ def _of_file(configuration: Configuration, path: str) -> Iterator[tuple[str, Pro
     name = Path(path).name.partition(".")[0]
     try:
         if path.endswith(DATA_FILES):
-            conversation = _conversation(to_plain(configuration.document(source)))
-            if conversation is None:
+            messages = _messages_of(to_plain(configuration.document(source)))
+            if messages is None:
                 raise Unmappable("only messages are a prompt, each a `role` and a text as `content`")
-            yield name, conversation
+            yield name, _conversation(messages)
         elif len(parts := _SEPARATOR.split(source.text)) > 1 and path.endswith(".txt"):
             yield from ((name, _prompt_of(part.strip())) for part in parts if part.strip())
-        elif re.search(r"\{\{\s*'", source.text) or _json_of(source.text) is not None:
-            yield name, _prompt_of(source.text.strip())  # it is no template of evalc's
-        else:
+        elif _is_plain(source.text) and not re.search(r"\{\{\s*'", source.text) and _json_of(source.text) is None:
             yield name, Prompt(file=configuration.relative(path), variables=variables_of(source.text))
+        else:
+            yield name, _prompt_of(source.text.strip())  # it is no template of evalc's
     except Unmappable as reason:
         raise Unmappable(f"in `{path}`, {reason}") from reason
 
 
 def _prompt_of(text: str) -> Prompt:
     data = _json_of(text)
-    conversation = _conversation(data)
-    if conversation is None and data is not None and variables_of(text):
+    conversation = _messages_of(data)
+    if conversation is not None:
+        return _conversation(conversation)
+    if data is not None and has_template(text):
         raise Unmappable("promptfoo fills it as data; only messages are, each a `role` and a text as `content`")
-    return conversation or Prompt(text=template_of(text), variables=variables_of(text))
+    if _is_plain(text):
+        return Prompt(text=template_of(text), variables=variables_of(text))
+    rendered(text, None)
+    if _OVER_LINES.search(text):
+        raise Unmappable("a tag goes over lines, and promptfoo sends it as it is")
+    return Prompt(template=text)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text has no more than variables."""
+    try:
+        variables_of(text)
+    except Unmappable:
+        return False
+    return True
 
 
 def _json_of(text: str) -> object:
@@ -122,8 +161,8 @@ def _json_of(text: str) -> object:
     return None
 
 
-def _conversation(data: object) -> Prompt | None:
-    """The prompt that is a list of messages; None for any other data."""
+def _messages_of(data: object) -> tuple[dict[str, str], ...] | None:
+    """The messages that data are, with the roles of evalc; None for any other data."""
     if not isinstance(data, list) or not data:
         return None
     if not all(
@@ -134,6 +173,10 @@ def _conversation(data: object) -> Prompt | None:
         for each in data
     ):
         return None
-    messages = tuple({"role": _ROLES[each["role"]], "content": each["content"]} for each in data)
-    variables = dict.fromkeys(name for each in data for name in variables_of(each["content"]))
-    return Prompt(messages=messages, variables=tuple(variables))
+    return tuple({"role": _ROLES[each["role"]], "content": each["content"]} for each in data)
+
+
+def _conversation(messages: tuple[dict[str, str], ...]) -> Prompt:
+    for each in messages:
+        rendered(each["content"], None)
+    return Prompt(messages=messages)

@@ -49,6 +49,8 @@ MAPPED = [
     ("{type: contains, value: 0}", ['- contains "0"']),
     ("{type: contains, value: 5.0}", ['- contains "5"']),
     ("{type: contains, value: 'Hi {{ name }}'}", ['- contains "Hi {{name}}"']),
+    ("{type: contains, value: 'Hi {{ name | upper }}'}", ['- contains "Hi ANN"']),
+    ("{type: contains, value: \"{{ '{{a}}' }}\"}", ['- contains "\\{{a}}"']),
     ("{type: not-contains, value: x}", ['- not contains "x"']),
     ("{type: icontains, value: 'a: b'}", ["- 'contains \"a: b\" ignoring case'"]),
     ("{type: contains-any, value: [a, b]}", ['- contains any of ["a", "b"]']),
@@ -168,7 +170,10 @@ def test_mapped_assertions_compile(assertion: str, lines: list[str]) -> None:
         ("{type: javascript, value: 'output.localeCompare(`a`)'}", "it uses `localeCompare`"),
         ("{type: javascript, value: 'output === ``', threshold: high}", "its threshold is not a number"),
         ("{type: javascript, value: 'output === ``', config: [1]}", "its `config` is not a mapping"),
-        ("{type: javascript, value: \"output.includes('{{ name | upper }}')\"}", "more than a plain variable"),
+        (
+            "{type: javascript, value: \"output.includes('{{ name | round }}')\"}",
+            "`name | round` in a template is not known here",
+        ),
         ("{type: javascript, value: file://check.js}", "there is no file"),
         ("{type: javascript, value: file://check.rb}", "neither JavaScript"),
         ("{type: python, value: file://check.py}", "there is no file"),
@@ -192,7 +197,8 @@ def test_mapped_assertions_compile(assertion: str, lines: list[str]) -> None:
         ("{type: context-faithfulness, threshold: 0.5}", "there is no variable `context`"),
         ("{type: tool-call-f1, value: [a, b], threshold: 0.8}", "no line asks for a share"),
         ("{type: made-up}", "neither promptfoo nor evalc has such a type"),
-        ("{type: contains, value: '{{ name | upper }}'}", "`{{ name | upper }}` is more than a plain variable"),
+        ("{type: contains, value: '{{ name | sort }}'}", "`name | sort` in a template is not known here"),
+        ("{type: contains, value: '{{ env.X }}'}", "`env.X` in a template is not known here"),
         ("{type: contains, value: '{{ nobody }}'}", "the value is empty"),
         ("{type: contains, value: file://x.txt}", "there is no file"),
         ("{type: contains, value: file://x.md}", "not a file that can be imported"),
@@ -203,7 +209,7 @@ def test_mapped_assertions_compile(assertion: str, lines: list[str]) -> None:
         ("{type: python, value: 1 > 0, transform: output.trim()}", "not of what a `transform` makes of it"),
         ("{type: is-json, value: {type: object}, transform: output.trim()}", "a schema is asked of the whole response"),
         ("{type: contains, value: x, contextTransform: output}", "without a `contextTransform`"),
-        ("{type: regex, value: '{{name | upper}}+'}", "more than a plain variable"),
+        ("{type: regex, value: '{{name + 1}}+'}", "`name + 1` in a template is not known here"),
         ("{type: regex, value: '('}", "not a valid regular expression"),
         ("{type: latency}", "without a threshold"),
         ("{type: contains-any, value: 5}", "not a list"),
@@ -433,7 +439,7 @@ def test_a_whole_configuration() -> None:
               language: German
           - vars: {}
             assert: [{type: javascript, value: "fetch(output)"}]
-          - vars: {text: "{{ language | upper }}"}
+          - vars: {text: "{{ language | wordcount }}"}
             threshold: 0.5
         scenarios:
           - config:
@@ -446,7 +452,7 @@ def test_a_whole_configuration() -> None:
     shown = suite.text
     for name, words in {
         "CODE": "it uses `fetch`, which a check in JavaScript does not have",
-        "FILTER": "`{{ language | upper }}` is more than a plain variable",
+        "FILTER": "`language | wordcount` in a template is not known here",
     }.items():
         shown = shown.replace(words, name)
     assert shown == dedent("""\
@@ -871,6 +877,65 @@ def test_plain_variables(text: str, template: str) -> None:
 def test_more_than_plain_variables(text: str) -> None:
     with pytest.raises(Unmappable):
         variables_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "filled_in"),
+    [
+        ("{{ a | upper }}, {{ n }}, {{ missing }}{# no #}", "ANN, 5, "),
+        ("{{ missing | default('x') }} {{ a | trim | safe }} {{ items | join(', ') }}", "x Ann p, q"),
+        ("{{ o.k | dump }} {{ o['k'][0] }} {{ o.k.length }} {{ items | last | title }}", "[1.5] 1.5 1 Q"),
+        ("a {%- if n > 4 and a == 'Ann' -%} b {%- else %}c{% endif %}", "ab"),
+        ("{% if not items %}x{% elif 'p' in items %}y{% endif %}", "y"),
+        ("{% if a is defined and missing is undefined %}x{% endif %}{{ 'y' if no else 'z' }}", "xz"),
+        ("{% for i in items %}{{ loop.index }}{{ i }}{% if not loop.last %},{% endif %}{% endfor %}", "1p,2q"),
+        ("{% for i in missing %}{{ i }}{% else %}none{% endfor %}{% for k, v in o %}{{ k }}{% endfor %}", "nonek"),
+        ("{% set b = a | lower %}{{ b }}{{ b | replace('n', 'm') | capitalize }}", "annAmm"),
+    ],
+)
+def test_templates_are_filled_in_as_nunjucks_does(text: str, filled_in: str) -> None:
+    values = {"a": "Ann", "n": 5.0, "items": ["p", "q"], "o": {"k": [1.5]}, "no": False}
+    assert rendered(text, values) == filled_in
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{{ a | sort }}", "{{ env.A }}", "{{ a + 1 }}", "{{ a() }}", "{{ o }}", "{{ n | upper }}", "{{ n < a }}",
+     "{{ n == a }}", "{{ a.b }}", "{% if a %}", "{% macro a %}", "{% for i in a %}{% endfor %}", "{{ a", "{{ True }}",
+     "{{ 'a\\x' }}", "{{ a == 1 == 2 }}", "{{ n | length }}", "{{ n | join }}", "{{ a | first }}", "{{ a in n }}",
+     "{% for i, j in items %}{% endfor %}", "{{ not a | safe }}", "{{ o | dump(2) }}",
+     "{% for i in items %}{% for i in items %}" + "x" * 300_000 + "{% endfor %}{% endfor %}"],
+)  # fmt: skip
+def test_templates_that_are_not_filled_in(text: str) -> None:
+    with pytest.raises(Unmappable):
+        rendered(text, {"a": "Ann", "n": 5, "items": ["p", "q"], "o": {"k": 1}})
+
+
+def test_prompts_with_more_than_variables_are_filled_in_for_each_case(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "chat.txt").write_text('[{"role": "user", "content": {{ q | trim | dump }}}]')
+    first, second = "{vars: {q: ' A {'}, assert: [{type: is-json}]}", "{vars: {q: b}, assert: [{type: is-json}]}"
+    tests = f"tests: [{first}, {second}]"
+    prompt = """{{ q | default('x') }}{% if tone %} Be {{tone}}.{% endif %}{{ '{{' }}"""
+    suite, problems = imported(f'prompts: ["{prompt}"]\n{tests}\n')
+    assert not problems
+    assert suite is not None
+    cases = evalc.compile(Source("s.eval.yaml", suite.text)).suites[0].cases()
+    assert [case.input.message for case in cases] == [" A {{{", "b{{"]
+
+    suite, problems = imported(f"prompts: [chat.txt]\n{tests}\n", tmp_path)
+    assert not problems
+    assert suite is not None
+    case, _ = evalc.compile(Source("s.eval.yaml", suite.text)).suites[0].cases()
+    assert [(each.role, each.content) for each in case.input.messages or ()] == [("user", "A {")]
+
+    suite, problems = imported(f"prompts: ['{{{{ q | dump(2) }}}}']\n{tests}\n")
+    assert suite is not None
+    assert suite.weaker == 2
+    assert "not imported: its prompt: `dump` is given something else" in problems[0].finding.message()
+
+    _, problems = imported(f'prompts: ["{{{{ q |\\n upper }}}}"]\n{tests}\n')
+    assert "a tag goes over lines" in problems[0].finding.message()
 
 
 @settings(max_examples=examples(200))

@@ -188,7 +188,7 @@ def test_comments_are_kept_where_they_were(tmp_path: Path) -> None:
         tmp_path,
     )
     shown = [line.strip().partition(": neither")[0] for line in text.splitlines() if line.strip().startswith("#")]
-    lost = "# not imported: a test: in its variable `q`, `{{q + 1}}` is more than a plain variable"
+    lost = "# not imported: a test: in its variable `q`, `q + 1` in a template is not known here"
     assert [line.partition(" (promptfoo")[0] for line in shown] == [
         "# The prompt",
         "# For all",
