@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import compress
 from pathlib import Path
@@ -42,12 +42,11 @@ from evalc.grammar.write_check import AS_TEMPLATES
 from evalc.model.json import is_number, to_json
 from evalc.model.suite import slug
 
-_NO_TEXT: Final = re.compile(
-    r"(?:\.(?:[cm]?[jt]s|py|pdf|jpe?g|png|gif|bmp|webp|svg|mp[34]|webm|ogg|mov|avi|wmv|mkv|m4[av]|wav|aac|flac|wma|aiff|"
-    r"opus)|(?:\A|/)\.env[^/]*)\Z",
-    re.IGNORECASE,
+_MEDIA: Final = re.compile(
+    r"\.(?:pdf|jpe?g|png|gif|bmp|webp|svg|mp[34]|webm|ogg|mov|avi|wmv|mkv|m4[av]|wav|aac|flac|wma|aiff|opus)\Z", re.I
 )
-"""Files that promptfoo runs or sends as media, and those with secrets; it reads any other as text."""
+_CODE: Final = re.compile(r"\.(?:[cm]?[jt]s|py)\Z", re.IGNORECASE)
+_SECRET: Final = re.compile(r"(?:\A|/)\.env[^/]*\Z", re.IGNORECASE)
 _LONGEST: Final = 100_000
 _SHORT: Final = 60
 _LINE: Final = 300
@@ -248,7 +247,7 @@ class _Importer:
     def _case(self, test: PromptfooTest, prompts: Mapping[str, Prompt], number: int) -> dict[str, Any]:
         if test.why_not:
             raise Unmappable(test.why_not[0])
-        values = _filled(self._values(test))
+        values = self._values(test, prompts)
         if values != test.vars:
             test.table = None
         if not prompts:
@@ -380,43 +379,62 @@ class _Importer:
 
     # --- files and notes ---
 
-    def _values(self, test: PromptfooTest) -> dict[str, Any]:
-        """The values of a test's variables, but for those in a file that the environment names."""
-        values = {}
+    def _values(self, test: PromptfooTest, prompts: Mapping[str, Prompt]) -> dict[str, Any]:
+        """The values of a test's variables, but for those that only promptfoo knows."""
+        values: dict[str, Any] = {}
+        left_out: dict[str, str] = {}
         for name, value in test.vars.items():
             text = value if isinstance(value, str) else ""
-            filled_in, lacking = without_environment(text, self._given.environment) if "{{" in text else (text, "")
             if any(uses(text, each) for each in self._reader.stored):
                 raise Unmappable(f"its variable `{name}` uses the answer to another test")
+            filled_in, lacking = without_environment(text, self._given.environment) if "{{" in text else (text, "")
             if filled_in != text:
                 test.unknown = (*test.unknown, name)
-            if not lacking:
+            path = filled_in.removeprefix(FILE) if filled_in.startswith(FILE) else ""
+            if lacking and path:
+                left_out[name] = f"the environment is not read, and `{lacking}` names its file"
+            elif _CODE.search(path):
+                left_out[name] = f"`{path}` is code, and an eval file runs none"
+            elif _MEDIA.search(path):
+                values[name] = path
+                self._say_of_variable(test, name, "it is the path of a file, of which promptfoo sends what it holds")
+            else:
                 values[name] = self._of_file(name, filled_in if text else value)
-                continue
-            test.is_whole = False
-            if not text.startswith(FILE):
-                values[name] = filled_in
-            if name not in self._unknown:
-                self._unknown.add(name)
-                what, why = f"the variable `{name}`", f"the environment is not read, and `{lacking}` names its file"
-                if name in values:
+                if lacking:
                     why = f"the environment is not read, so `{lacking}` is filled as where it is not set"
-                    self._given.head.append(self._given.differ(test.source, test.node, what, why))
-                else:
-                    self._given.say_in_head(test.node, what, why, test.source)
+                    self._say_of_variable(test, name, why)
+        found, faults = _filled(values)
+        left_out |= faults
+        left_out |= dict.fromkeys(_using(left_out, values), "it uses another that is not imported")
+        values = {name: value for name, value in found.items() if name not in left_out}
+        asked = {name for each in prompts.values() for name in each.variables}
+        for name, why in left_out.items():
+            if name in asked and self._reader.shared.get(name) != test.vars[name]:
+                raise Unmappable(f"in its variable `{name}`, {why}")  # the prompt is about it
+        for name, why in left_out.items():
+            self._say_of_variable(test, name, why, is_left_out=True)
+        test.unknown = (*test.unknown, *_using(test.unknown, test.vars))
         return values
+
+    def _say_of_variable(self, test: PromptfooTest, name: str, why: str, *, is_left_out: bool = False) -> None:
+        """Say in the head, once for each variable, that it is another one here or is left out."""
+        test.is_whole = False
+        test.unknown = (*test.unknown, name)
+        if name not in self._unknown:
+            self._unknown.add(name)
+            say = self._given.leave_out if is_left_out else self._given.differ
+            self._given.head.append(say(test.source, test.node, f"the variable `{name}`", why))
 
     def _refuse_unknown(self, assertion: Mapping[str, Any], unknown: Sequence[str]) -> None:
         """Refuse an assertion that uses a variable whose value is not known here."""
         text, value = json.dumps(assertion), assertion.get("value")
         path = value.removeprefix(FILE).partition(":")[0] if isinstance(value, str) and value.startswith(FILE) else ""
+        code = self._given.read(path).text if path and unknown else ""
         for name in unknown:
-            if path and name != "*":
-                text += self._given.read(path).text
-            if (name == "*" and FILE in text) or uses(text, name):
-                raise Unmappable(
-                    "code makes a variable that it may use" if name == "*" else f"`{name}` is not known here"
-                )
+            may_use = uses(text + code, name) or re.search(r"\b(?:import|require)\b", code)
+            if may_use or (name == "*" and text.count(FILE) > bool(path)):
+                why = "code makes a variable that it may use" if name == "*" else f"`{name}` is not known here"
+                raise Unmappable(why)
 
     def _of_file(self, name: str, value: Any) -> Any:
         """The value of a variable; the text of the file that it names, as promptfoo reads it."""
@@ -424,8 +442,8 @@ class _Importer:
             return value
         path = value.removeprefix(FILE)
         try:
-            if _NO_TEXT.search(path):
-                raise Unmappable(f"`{path}` is no text")
+            if _SECRET.search(path):
+                raise Unmappable(f"`{path}` may hold secrets")
             source = self._given.read(path)
             if len(source.text) > _LONGEST:
                 raise Unmappable(f"`{path}` has more than {_LONGEST:,} characters")
@@ -490,20 +508,29 @@ def _why_none(tests: Sequence[PromptfooTest], prompts: Mapping[str, Prompt]) -> 
     return "no assertion has a counterpart"
 
 
-def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The variables with the templates in them filled by each other, as promptfoo fills them.
+def _using(names: Iterable[str], values: Mapping[str, Any]) -> list[str]:
+    """The variables, but for these, that are filled with one of them, or with another that is."""
+    found = [*names]
+    for known in found:  # which grows
+        found += [each for each, text in values.items() if each not in found and uses(str(text), known)]
+    return [name for name in found if name not in {*names}]
+
+
+def _filled(values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The variables with the templates in them filled by each other, as promptfoo fills them, and why some are not.
 
     Promptfoo takes the line break off the end of a variable.
     """
     values = {name: value.removesuffix("\n") if isinstance(value, str) else value for name, value in values.items()}
     found: dict[str, Any] = {}
+    faults: dict[str, str] = {}
     for name, value in values.items():
         try:
             has_tag = isinstance(value, str) and any(opening in value for opening in ("{{", "{%", "{#"))
             found[name] = filled(value, values) if has_tag else value
         except Unmappable as reason:
-            raise Unmappable(f"in its variable `{name}`, {reason}") from reason
-    return found
+            faults[name] = f"{reason}"
+    return found, faults
 
 
 _OfSet = tuple[int, float] | None

@@ -87,6 +87,7 @@ class Tests:
         self._files_read = 0
         self.judge = ""  # the line of a configuration that names the grader of all tests
         self.stored: dict[str, None] = {}  # the variables that are answers to other tests
+        self.shared: dict[str, Any] = {}  # the variables of `defaultTest`
 
     def default(self, node: Node | None) -> PromptfooTest:
         """The test that gives every other its parts: `defaultTest`."""
@@ -105,6 +106,7 @@ class Tests:
             given.head += default.comments
             default.comments = []
         default.assertions, default.inherited = [], default.assertions
+        self.shared = default.vars
         return default
 
     def of(self, source: Source, node: Node | None, default: PromptfooTest) -> Iterator[PromptfooTest]:

@@ -23,25 +23,66 @@ def imported(text: str, folder: Path, **files: str) -> tuple[Imported | None, li
     return import_promptfoo(source, folder, problems), [each.finding.message() for each in problems]
 
 
+def of_file(name: str) -> str:
+    return f"prompts: ['{{{{a}}}}']\ntests: [{{vars: {{a: file://{name}}}, assert: [{{type: is-json}}]}}]\n"
+
+
 @pytest.mark.parametrize("name", ["main.tf", "system.j2", "LICENSE", "a.jsonc"])
 def test_a_variable_is_the_text_of_its_file_whatever_its_ending(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text("  some text\n")
-    suite, _ = imported(
-        f"prompts: ['{{{{a}}}}']\ntests: [{{vars: {{a: file://{name}}}, assert: [{{type: is-json}}]}}]\n", tmp_path
-    )
+    suite, _ = imported(of_file(name), tmp_path)
     assert suite is not None
     assert "inputs: {a: some text}" in suite.text
 
 
-@pytest.mark.parametrize("name", ["a.PNG", "a.svg", "a.mp3", "a.pdf", "a.py", "a.TS", ".env", ".env.local", "x/.env"])
-def test_a_variable_of_code_media_or_secrets_is_not_read(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("a.py", "in its variable `a`, `a.py` is code, and an eval file runs none"),
+        ("a.TS", "in its variable `a`, `a.TS` is code, and an eval file runs none"),
+        (".env", "its variable `a` is in a file: `.env` may hold secrets"),
+        ("x/.env.local", "its variable `a` is in a file: `x/.env.local` may hold secrets"),
+        ("nowhere.txt", "its variable `a` is in a file: there is no file"),
+    ],
+)
+def test_a_variable_of_code_or_secrets_is_not_read(name: str, why: str, tmp_path: Path) -> None:
     (tmp_path / "x").mkdir()
-    (tmp_path / name).write_text("SECRET")
-    suite, said = imported(
-        f"prompts: ['{{{{a}}}}']\ntests: [{{vars: {{a: file://{name}}}, assert: [{{type: is-json}}]}}]\n", tmp_path
-    )
+    if name != "nowhere.txt":
+        (tmp_path / name).write_text("SECRET")
+    suite, said = imported(of_file(name), tmp_path)
     assert suite is None
-    assert any(f"its variable `a` is in a file: `{name}` is no text" in each for each in said)
+    assert any(why in each for each in said)
+
+
+@pytest.mark.parametrize("name", ["a.PNG", "a.svg", "a.mp3", "a.pdf"])
+def test_a_picture_is_sent_as_its_path(name: str, tmp_path: Path) -> None:
+    suite, said = imported(of_file(name), tmp_path)
+    assert suite is not None
+    assert (suite.cases, suite.weaker) == (1, 1)
+    assert f"inputs: {{a: {name}}}" in suite.text
+    why = "it is the path of a file, of which promptfoo sends what it holds"
+    assert f"imported with a difference: the variable `a`: {why}" in said
+
+
+def test_a_variable_that_cannot_be_filled_is_left_out_with_those_that_use_it(tmp_path: Path) -> None:
+    text = """\
+prompts: ['{{a}} {{b}} {{c}} {{q}}']
+defaultTest: {vars: {a: "{% include 'x' %}", b: 'see {{a}}', c: 'and {{b}}'}}
+tests:
+  - {vars: {q: 'ask {{a}}'}, assert: [{type: is-json}]}
+  - vars: {q: hi}
+    assert: [{type: contains, value: x}, {type: contains, value: '{{c}}'}, {type: contains, value: '{{q}}!'}]
+"""
+    suite, said = imported(text, tmp_path)
+    assert suite is not None
+    assert (suite.cases, suite.weaker, suite.lost) == (1, 1, 1)
+    assert "not imported: a test: in its variable `q`, `include` in a template is not known here" in said
+    assert "inputs: {q: hi}" in suite.text
+    left_out = [each for each in said if each.startswith("not imported: the variable")]
+    assert [each.partition("`: ")[0][-1] for each in left_out] == ["a", "b", "c"]
+    assert "not imported: `contains`: `c` is not known here" in said
+    assert "contains any of" not in suite.text
+    assert "{{q}}!" in suite.text
 
 
 def test_values_of_assertions_are_read_from_files(tmp_path: Path) -> None:
@@ -122,14 +163,21 @@ tests:
       - {type: contains, value: x}
       - {type: contains, value: '{{b}}'}
       - {type: javascript, value: output === context.vars.a}
-      - {type: javascript, value: file://check.js}
+      - {type: javascript, value: 'file://check.js:of_vars'}
+      - {type: javascript, value: file://linked.js}
+      - {type: javascript, value: file://plain.js}
 """
     suite, said = imported(
-        f"prompts: ['{{{{a}}}} {{{{b}}}}']\n{options}{tests}", tmp_path, check__js="module.exports = () => true;"
+        f"prompts: ['{{{{a}}}} {{{{b}}}}']\n{options}{tests}",
+        tmp_path,
+        check__js="module.exports = { of_vars: (output, { vars }) => vars.a === output };",
+        linked__js="const own = require('./check.js');\nmodule.exports = (text, all) => own.of_vars(text, all);",
+        plain__js="module.exports = (output) => output.length > 1;",
     )
     assert suite is not None
     assert (suite.cases, suite.weaker) == (1, 1)
-    assert sum("code makes a variable that it may use" in each for each in said) == 3
+    assert sum("code makes a variable that it may use" in each for each in said) == 4
+    assert "- check plain() > 0\n" in suite.text
     assert 'contains "x"' in suite.text
     assert any(each.startswith("not imported: `transformVars`") for each in said)
 
