@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
 from evalc.base.source import Source, Span
-from evalc.check.tree import All, Check, Test, all_of, within
+from evalc.check.tree import All, Check, Test, all_of, asks, within
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar, fields_of
@@ -26,12 +26,13 @@ from evalc.extras.importers.imported import (
     SideFile,
     document_of,
     entry_of,
+    name_of,
     refused,
     yaml_of,
 )
 from evalc.extras.importers.promptfoo_agents import agents_of, makes_objects
 from evalc.extras.importers.promptfoo_assertions import checks_of, ignored_keys, is_graded
-from evalc.extras.importers.promptfoo_code import Code, with_values
+from evalc.extras.importers.promptfoo_code import COMMENT, Code, with_values
 from evalc.extras.importers.promptfoo_prompts import Prompt, prompts_of
 from evalc.extras.importers.promptfoo_scores import Scored, enough_of, members_of, weight_of
 from evalc.extras.importers.promptfoo_shape import in_rows, losses_once, of_one_test, said_once, taken_out, with_lists
@@ -301,23 +302,24 @@ class _Importer:
             self._code.knows_prompt = self._knows_prompt and not test.unknown
             try:
                 self._refuse_unknown({**data, "of": test.transform}, (*test.unknown, *self._reader.stored))
-                checks, differences = checks_of(data, values, test.transform, self._keep_schema, self._code)
+                fields = {**data, COMMENT: " ".join(above)} if above else data
+                checks, differences = checks_of(fields, values, test.transform, self._keep_schema, self._code)
             except Unmappable as reason:
                 lost += [*above, self._given.leave_out(source, _type_of(node), type_, f"{reason}")]
                 test.is_whole = are_all = False
                 continue
-            waiting += above
+            functions = _functions_of(checks)
+            waiting += [] if _are_named(functions, " ".join(above)) else above
             if "{{" in str(data.get("metric", "")):
                 try:
                     data = {**data, "metric": with_values(str(data["metric"]), values)}  # noqa: PLW2901
                 except Unmappable as reason:
                     waiting.append(self._given.leave_out(source, node, f"`metric` of {type_}", f"{reason}"))
-            if isinstance(data.get("description"), str):
-                waiting.append(data["description"])
+            if isinstance(said := data.get("description"), str) and not _are_named(functions, said):
+                waiting.append(said)
             for key, why in ignored_keys(data).items():
                 waiting.append(self._given.leave_out(source, node, f"`{key}` of {type_}", why))
-            tests = [each for check in checks for each in within(check) if isinstance(each, Test)]
-            self._compares_meanings |= any(each.predicate == "similar" for each in tests)
+            self._compares_meanings |= any(asks(each, "similar") for each in checks)
             for why in differences:
                 waiting.append(self._given.differ(source, _type_of(node), type_, why))
                 test.is_whole = False
@@ -478,6 +480,18 @@ def _suite_name(path: Path) -> str:
         stem = path.absolute().parent.name
         return slug("-".join((stem, *more))) or "promptfoo"
     return slug(stem) or "promptfoo"
+
+
+def _functions_of(checks: Sequence[Check]) -> list[str]:
+    """The names of the functions that checks call."""
+    tests = (each for check in checks for each in within(check) if isinstance(each, Test))
+    return [each.operand[0] for each in tests if each.predicate == "check"]
+
+
+def _are_named(functions: Sequence[str], said: str) -> bool:
+    """Whether the names of functions say all that this says."""
+    words = name_of(said, longest=len(said))
+    return bool(words) and any(each.endswith(f"_{words}") for each in functions)
 
 
 def _naming(tests: Sequence[PromptfooTest]) -> str:

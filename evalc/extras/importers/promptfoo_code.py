@@ -68,7 +68,9 @@ _DIFFERING: Final = frozenset(("Date", "context", "performance", ".random"))
 _COMMENT: Final = re.compile(r"^\s*(?://|#|/\*)\s*(?P<text>.*?)\s*(?:\*/)?\s*$", re.MULTILINE)
 _TAG: Final = re.compile(r"\{[{%#]")
 _INDENTED: Final = re.compile(r"^(?!\s*$)\s+", re.MULTILINE)
-_LONGEST_NAME: Final = 40
+_LONGEST_NAME: Final = 60
+COMMENT: Final = "#"
+"""The key of an assertion's fields that has the comment above it."""
 _SHOWN: Final = 120
 _NAME: Final = "\0"
 """Stands for the name of a function in its text."""
@@ -568,8 +570,8 @@ def _path_and_function(reference: str) -> tuple[str, str]:
 
 
 def _called(fields: Mapping[str, Any]) -> str:
-    """The words that an assertion is called by."""
-    return next((said for key in ("description", "metric") if isinstance(said := fields.get(key), str)), "")
+    """The words that an assertion is called by: what it says itself, the comment above it, or its metric."""
+    return next((said for key in ("description", COMMENT, "metric") if isinstance(said := fields.get(key), str)), "")
 
 
 def with_values(code: str, values: Mapping[str, Any]) -> str:

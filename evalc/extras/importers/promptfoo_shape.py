@@ -163,7 +163,11 @@ def in_rows(cases: Sequence[Noted], tables: Sequence[Table | None], naming: str)
             groups[-1].append(index)
         else:
             groups.append([index])
-    groups = [part for members in groups for part in _runs(members, shapes)]
+    groups = [
+        part
+        for members in groups
+        for part in ([members] if _is_whole(members, tables) else _runs(members, cases, shapes))
+    ]
     alike = {members[0]: members for members in groups if len(members) >= _FEWEST_ROWS}
     inside = {index for members in alike.values() for index in members[1:]}
     names = CaseNames(case.value["name"] for case in cases)
@@ -179,11 +183,27 @@ def in_rows(cases: Sequence[Noted], tables: Sequence[Table | None], naming: str)
     return found
 
 
-def _runs(members: list[int], shapes: Sequence[_Shape | None]) -> list[list[int]]:
-    """The members of a group, apart where each text that is checked is that of many rows, one after the other."""
-    runs = groupby(members, key=lambda member: shape.texts[1:] if (shape := shapes[member]) else ())
-    parts = [[*run] for _, run in runs]
-    return parts if all(len(part) >= _FEWEST_APART for part in parts) else [members]
+def _is_whole(members: Sequence[int], tables: Sequence[Table | None]) -> bool:
+    """Whether cases are all rows of one table."""
+    table = tables[members[0]]
+    return table is not None and {tables[each] for each in members} == {table} and table.rows == len(members)
+
+
+def _runs(members: list[int], cases: Sequence[Noted], shapes: Sequence[_Shape | None]) -> list[list[int]]:
+    """The members of a group, apart where an input or a text is that of many of them, one after the other."""
+    fewest = _FEWEST_APART + len(cases[members[0]].value.get("validate", Noted(())).value)
+    if len(members) < 2 * fewest:
+        return [members]
+    values: dict[int, list[str]] = {}
+    for member in members:
+        inputs, shape = cases[member].value["inputs"], shapes[member]
+        values[member] = [json.dumps(inputs[name]) for name in sorted(inputs)]
+        values[member] += [text for _, text in shape.texts[1:]] if shape else []
+    parts = [members]
+    for column in range(len(values[members[0]])):
+        split = [[*run] for part in parts for _, run in groupby(part, key=lambda each: values[each][column])]
+        parts = split if all(len(part) >= fewest for part in split) else parts
+    return parts
 
 
 def _shape_of(case: Mapping[str, Any]) -> _Shape | None:

@@ -196,13 +196,12 @@ def test_code_becomes_functions_that_are_named_and_shared(folder: Path) -> None:
                 return outcome(support_is_loud_said, answer, config)
             """)
     )
-    lines = suite.text.partition("defaults:\n  validate:\n")[2].splitlines()[:6]
+    lines = suite.text.partition("defaults:\n  validate:\n")[2].splitlines()[:5]
     assert [line.strip() for line in lines] == [
         "- check support_javascript_1()",
         "- check support_counts_the_words() > 0",
         '- {all_of: ["check support_counts_the_words() > 0"], weight: 2}',
         '- check support_javascript_3(word="fox")',
-        "# Is loud",
         "- check support_is_loud()",
     ]
     assert '# for evalc.toml: checks = ["support.checks.js", "support_checks.py"]\n' in (suite.text)

@@ -253,9 +253,43 @@ def test_names_are_made_of_what_tells_tests_apart(tmp_path: Path) -> None:
 
 def test_rows_have_only_what_differs(tmp_path: Path) -> None:
     row = "  - {vars: {q: %s, long: %s}, assert: [{type: equals, value: %s}]}\n"
-    rows = [row % (f"q{number}", "same", "x" if number < 5 else "y") for number in range(10)]
+    rows = [row % (f"q{number}", "same", "x" if number < 6 else "y") for number in range(12)]
     text, cases = imported(f"prompts: ['{{{{q}}}} {{{{long}}}}']\ntests:\n{''.join(rows)}", tmp_path)
-    assert len(cases) == 10
+    assert len(cases) == 12
     assert text.count("inputs: {long: same}\n") == 2
-    assert '        - q: q4\n      validate:\n        - equals "x"\n' in text
-    assert text.endswith('        - q: q9\n      validate:\n        - equals "y"\n')
+    assert '        - q: q5\n      validate:\n        - equals "x"\n' in text
+    assert text.endswith('        - q: q11\n      validate:\n        - equals "y"\n')
+
+
+def test_functions_are_called_by_the_comment_above(tmp_path: Path) -> None:
+    source = Source(
+        str(tmp_path / "s.yaml"),
+        """\
+prompts: ["Hi"]
+tests:
+  - assert:
+      # Says more than
+      # one thing!
+      - {type: javascript, value: "output.trim().length > context.vars.x"}
+      # Kept: it says more than the name, which is cut after some of so many words
+      - {type: javascript, value: "output.trim().length > context.vars.y"}
+      - {type: javascript, value: "output.trim().length > context.vars.z", description: The last}
+""",
+    )
+    suite = import_promptfoo(source, tmp_path, Diagnostics())
+    assert suite is not None
+    assert [line.strip(" -") for line in suite.text.partition("validate:")[2].splitlines() if line] == [
+        "check s_says_more_than_one_thing()",
+        "# Kept: it says more than the name, which is cut after some of so many words",
+        "check s_kept_it_says_more_than_the_name_which_is_cut()",
+        "check s_the_last()",
+    ]
+
+
+def test_rows_are_apart_where_a_value_is_that_of_many(tmp_path: Path) -> None:
+    row = "  - {vars: {q: %s, kind: %s}, assert: [{type: contains, value: x}, {type: is-json}]}\n"
+    rows = [row % (f"q{number}", "old" if number < 8 else "new") for number in range(16)]
+    text, cases = imported(f"prompts: ['{{{{q}}}} {{{{kind}}}}']\ntests:\n{''.join(rows)}", tmp_path)
+    assert [case.input.message for case in cases][7:9] == ["q7 old", "q8 new"]
+    assert [text.count(f"inputs: {{kind: {kind}}}\n") for kind in ("old", "new")] == [1, 1]
+    assert text.count("kind") == 3
