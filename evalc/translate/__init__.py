@@ -135,6 +135,7 @@ class Mappings(Words):
 
     def _pair(self, key: str, value: Any) -> Check:
         """`{KEY: VALUE}` without a subject."""
+        key = re.sub(r"^json_?path (?=\$)", "", key)
         plain = names.key(key)
         match value:
             case str() if key in KEYS["code"]:

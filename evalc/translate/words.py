@@ -118,9 +118,13 @@ class Words(Meaning):
             if not op or any(tool.lower() in names.NAMES["no_tool"] for tool in tools):
                 continue
             if "with" in slots:
-                return to.with_arguments(tools[0], _arguments(slots["with"]))
+                check = to.with_arguments(tools[0], _arguments(slots["with"]))
+                return joined("and", [self.times(tools[0], "==", 1), check]) if "once" in slots else check
             listed = _tools(slots["L"]) if "L" in slots else []
             slots |= {"L": f"[{', '.join(listed)}]", "COUNT": str(len(listed)), "TIMES": _often(slots.get("TIMES", ""))}
+            slots |= {key: json.dumps(each, ensure_ascii=False) for key, each in slots.items() if key == "Q"}
+            slots |= {"RX": "/" + re.sub(r"(?<!\\)/", r"\/", slots["RX"]) + "/"} if "RX" in slots else {}
+            slots |= {"N": f"{float(slots['CENTS']) / 100:g}"} if "CENTS" in slots else {}
             slots |= {"OP": operator_of(op), "UNIT": names.UNITS.get(slots.get("UNIT", "ms"), "?")}
             return to.read(line.format_map({**slots, "T": tools[0] if tools else ""}))
         raise NoLine
@@ -144,6 +148,9 @@ class Words(Meaning):
             subject, verb = _measure(subject, measure, is_each=text.startswith("at ")), found[2]
         meant, is_negative = words_of(verb)
         phrase = names.VERBS.get(meant, "")
+        match values:
+            case [dict() as members] if phrase == "contains {}" and re.match("match (?!each )", text) and not tail:
+                return self._members(subject, none() if is_negative else members)
         if phrase == "contains {}" and isinstance(subject, Place) and "[]" in subject.path and text.startswith("at "):
             raise NoLine  # of every item, where other tools mean any
         if (share := pattern("<SHARE>").fullmatch(tail)) and phrase == "judge {}":
@@ -159,6 +166,13 @@ class Words(Meaning):
             verb = bare_operator(subject)
             refuse_if(isinstance(subject, Place) or not values)
         return self.asked(subject, verb, values)
+
+    def _members(self, place: Denoted, members: Mapping[str, Any]) -> Check:
+        """Karate's questions about the members of an object: values, or markers such as `#number`."""
+        if not isinstance(place, Place) or to.is_list(place.path) or "[]" in place.path or not members:
+            raise NoLine
+        pairs = [(place.member(key).path, json.dumps(value)) for key, value in members.items()]
+        return joined("and", [self.clause(f"match {path} == {value}") for path, value in pairs])
 
     def subject(self, text: str) -> tuple[Denoted, str]:
         """Find the subject of a line, and the rest of it."""
@@ -287,6 +301,8 @@ class Words(Meaning):
 def _place_at(path: str, *, is_key: bool) -> Denoted:
     """The place at a path, which other tools write in quotes; a text in quotes right behind `at` is one key."""
     key = path[1:-1] if path[0] in "\"'" else path
+    if not is_key and re.fullmatch(r"[\w-]+(?:/[\w-]+)+", key):
+        key = key.replace("/", ".")  # json_spec
     if is_key and not re.fullmatch(r"[\w-]+", key):
         return Place("json", path_of_key(key)) if "\\" not in path and key[:1] != "$" else none()
     return size_of(to.at(key))

@@ -136,6 +136,49 @@ LINES = {
     'calls book and mentions "x"': 'tools include [book] and contains "x"',
     "calls book with start 1 and end 2": "any call of book has start 1..1, end 2..2",
     "trajectory unordered match [search, book]": "tools include [search, book] and tool count == 2",
+    "trajectory_strict_match [search, book]": "tools called [search, book]",
+    r"not-regex \d{3}/\d{4}": r"not matches /\d{3}\/\d{4}/",
+    'trajectory:tool-args-match search {"q": "x"}': 'any call of search has q "x"',
+    "tool-call-count search == 1": "tool search called once",
+    "tool-call-count search <= 2": "tool search called at most 2 times",
+    "search.assert_not_called()": "tools not called [search]",
+    'search.assert_called_once_with(q="x")': 'tool search called once and any call of search has q "x"',
+    'search.assert_any_call(q="x")': 'any call of search has q "x"',
+    'search.assert_called_with(q="x")': None,  # of the last call
+    'tool "search" args.limit == 2': "tool search.limit == 2",
+    'tool_args(search).query contains "x"': 'tool search.query contains "x"',
+    'only tools allowed: ["search", "read"]': "tools only [search, read]",
+    "only search is called": "tools only [search]",
+    "search comes before book": "tool search called before book",
+    "no more than 3 tools calls": "tool count <= 3",
+    "it costs less than 2 cents": "cost < $0.02",
+    "usage.inputTokens + usage.outputTokens <= 200": "total tokens <= 200",
+    "llm-rubric: refuses to write malware": 'judge "refuses to write malware"',
+    "toxicity: the output must not be toxic": 'judge "the output must not be toxic"',
+    "the tone is friendly and warm": 'judge "the tone is friendly and warm"',
+    "it politely refuses to give a dosage": 'judge "it politely refuses to give a dosage"',
+    "the response should be polite": 'judge "the response should be polite"',
+    "the response contains no PII": 'judge "the response contains no PII"',
+    "does not hallucinate": 'judge "does not hallucinate"',
+    "is not polite": None,
+    "language is French": "is in French",
+    "language is formal": None,
+    "there must be no email address in the answer": r"not matches /[^\s@]+@[^\s@]+\.[^\s@]+/",
+    "the number 15 appears in the answer": r"matches /(?<![\d.,])15(?!\d|[.,]\d)/",
+    r'pattern(r"A:\s*\d+")': r"matches /A:\s*\d+/",
+    'match("42", location="end")': 'ends with "42"',
+    "Then the response should contain a markdown link": "has a link",
+    'Then the JSON at "user/name" should be "Ann"': 'at user.name equals "Ann"',
+    "$.items.length() > 1": "at items count > 1",
+    'output of turn 1 includes "x"': 'turn 1 contains "x"',
+    "match response.nick == '#null'": "at nick equals null",
+    "match response contains {total: 240, id: '#number'}": "at total == 240 and at id is a number",
+    "match response.items contains {id: 1}": None,  # of any item
+    "match each response.items contains {id: '#number'}": None,
+    # The calls are the answer's, and not in the JSON of its text.
+    ".tool_calls | length == 2": "tool count == 2",
+    "$.toolCalls[0].params.limit <= 10": None,
+    '.toolCalls[0].result.status == "ok"': None,
 }
 
 
@@ -221,7 +264,6 @@ contains the name of the city
 does not not contain "x"
 is a refusal
 is-refusal
-the response should be polite
 contains something like "x"
 about 20 words
 contains "x" near "y"

@@ -205,7 +205,7 @@ def test_comments_are_kept_where_they_were(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_lost_often_is_said_once(tmp_path: Path) -> None:
+def test_a_loss_that_is_often_is_said_once(tmp_path: Path) -> None:
     lost = "  - {vars: {a: b}}\n" * 2
     case = "  - vars: {a: %d}\n    tags: x\n    assert: [{type: is-json}, {type: made-up}]\n"
     config = f"prompts: ['{{{{a}}}}']\nzzz: 1\ntests:\n{lost}{case % 1}{case % 2}"
@@ -236,7 +236,7 @@ def test_rows_and_prompts_say_nothing_twice(tmp_path: Path) -> None:
     assert 'prompts: {one: "{{a}}", two: x}\n' in text
 
 
-def test_names_are_made_of_what_tells_tests_apart(tmp_path: Path) -> None:
+def test_names_are_made_of_what_sets_tests_apart(tmp_path: Path) -> None:
     _, cases = imported(
         """
         prompts: ["{{word}} {{url}} {{limit}}"]
