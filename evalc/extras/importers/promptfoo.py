@@ -37,7 +37,7 @@ from evalc.extras.importers.promptfoo_prompts import Prompt, prompts_of
 from evalc.extras.importers.promptfoo_scores import Scored, enough_of, members_of, weight_of
 from evalc.extras.importers.promptfoo_shape import in_rows, losses_once, of_one_test, said_once, taken_out, with_lists
 from evalc.extras.importers.promptfoo_source import FILE, Configuration
-from evalc.extras.importers.promptfoo_templates import Unmappable, filled, uses, without_environment
+from evalc.extras.importers.promptfoo_templates import Unmappable, filled, template_of, uses, without_environment
 from evalc.extras.importers.promptfoo_tests import PromptfooTest, Tests
 from evalc.grammar.write_check import AS_TEMPLATES
 from evalc.model.json import is_number, to_json
@@ -228,7 +228,7 @@ class _Importer:
     def _prompts_and_inputs(self, prompts: Mapping[str, Prompt], cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The prompts, and the declarations that let every case fill them, if it does not do so without."""
         first, *others = prompts.values() or [None]
-        if first is None or first.messages or first.template:
+        if first is None or all(not case.keys().isdisjoint(("message", "messages")) for case in cases):
             return {}
         if others:
             written = {name: {"file": each.file} if each.file else each.text for name, each in prompts.items()}
@@ -255,6 +255,7 @@ class _Importer:
             if not values:
                 raise Unmappable("its prompt is not imported, and it has no variables to send")
             test.is_whole = False
+        own = self._own_prompt(test, prompts)
         checks, behind = self._checks(test, values)
         if not checks:
             test.comments += behind
@@ -262,7 +263,9 @@ class _Importer:
             raise Unmappable("nothing of it is checked here" if asserts else "it asserts nothing")
         called = str(values.get(self._naming, ""))
         case: dict[str, Any] = {**self._names.keys(test.description, f"test_{number}", called=called)}
-        case |= self._sent(test, next(iter(prompts.values()), Prompt()), values)
+        case |= self._sent(test, own or next(iter(prompts.values()), Prompt()), values)
+        if own is not None and case.keys().isdisjoint(("message", "messages")):
+            case["message"] = template_of(own.raw, values)
         if values:
             case["inputs"] = values
         case["validate"] = Noted(checks, tuple(behind))
@@ -271,6 +274,19 @@ class _Importer:
         if test.metadata is not None:
             case["x-metadata"] = test.metadata
         return case
+
+    def _own_prompt(self, test: PromptfooTest, prompts: Mapping[str, Prompt]) -> Prompt | None:
+        """The only prompt that a test is asked with; None if it is asked with all."""
+        asked = [each for each in prompts.values() if test.prompts is None or each.is_among(test.prompts)]
+        if len(asked) == len(prompts):
+            return None
+        if not asked:
+            raise Unmappable("none of the prompts that it is asked with is imported")
+        if len(asked) > 1:
+            why = "a case has a prompt of its own, or all of them"
+            test.comments.append(self._given.leave_out(test.source, test.node, "`prompts`", why))
+            return None
+        return asked[0]
 
     def _sent(self, test: PromptfooTest, prompt: Prompt, values: Mapping[str, Any]) -> dict[str, Any]:
         """The keys that send a prompt which is filled in for each case."""

@@ -170,6 +170,7 @@ def _check_of(asked: _Assertion) -> Check:
     if name in _WHY_NOT:
         raise Unmappable(_WHY_NOT[name])
     require("contextTransform" not in asked.fields, "a response is checked as it is, without a `contextTransform`")
+    require(name, "it has no type")
     require(name in _CHECKS, "neither promptfoo nor evalc has such a type")
     require(not (is_inverse and name in _BOTH_WAYS), "promptfoo asks the same with and without `not-`")
     if name not in ("contains-json", "is-json", "javascript", "python"):

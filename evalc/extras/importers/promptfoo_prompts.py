@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, final
@@ -35,13 +35,26 @@ _ELSEWHERE: Final = ("exec:", "langfuse://", "portkey://", "helicone://", "http:
 
 @final
 class Prompt(msgspec.Struct):
-    """A prompt: a template, the path of one, or a conversation as promptfoo has it, or a template of its own."""
+    """A prompt: a template, the path of one, or a conversation as promptfoo has it, or a template of its own.
+
+    `raw` is the text as promptfoo has it, and `called` are the label and the id that tests may ask for.
+    """
 
     text: str = ""
     file: str = ""
     messages: tuple[Mapping[str, str], ...] = ()
     template: str = ""
     variables: tuple[str, ...] = ()
+    raw: str = ""
+    called: tuple[str, ...] = ()
+
+    def is_among(self, asked: Sequence[str]) -> bool:
+        """Whether a test that asks for prompts by these names means this one."""
+        return any(
+            name == each or name.startswith(f"{each}:") or (each.endswith("*") and name.startswith(each[:-1]))
+            for name in self.called
+            for each in asked
+        )
 
     def sent_with(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The keys of a case that send a conversation, or a template of promptfoo's; empty for any other prompt.
@@ -83,6 +96,8 @@ def prompts_of(configuration: Configuration, node: Node | None) -> dict[str, Pro
 
 def _of_item(configuration: Configuration, node: Node, label: str) -> Iterator[tuple[str, Prompt]]:
     """The prompts of an entry, each with its label, which an entry may say itself."""
+    called: tuple[str, ...] = (label,) if label else ()
+    has_label = bool(label)
     if isinstance(node, nodes.Mapping):
         fields = fields_of(node)
         raw = fields.get("raw", fields.get("id"))
@@ -93,6 +108,8 @@ def _of_item(configuration: Configuration, node: Node, label: str) -> Iterator[t
         for key in (key for key, value in node.pairs if value not in (raw, named) and key.text != "id"):
             why = "how a model is asked is said of the agent" if key.text == "config" else NO_COUNTERPART
             configuration.say_in_head(key, f"`{key.text}` of the prompt", why)
+        called = tuple(each.text for each in map(fields.get, ("label", "id")) if isinstance(each, Scalar))
+        has_label = "label" in fields
         node = raw
     if not isinstance(node, Scalar):
         raise Unmappable("it is not a text")
@@ -102,11 +119,15 @@ def _of_item(configuration: Configuration, node: Node, label: str) -> Iterator[t
         if _CODE.fullmatch(path):
             raise Unmappable(f"`{path}` makes it, and an eval file runs no code")
         for each in configuration.matching(path):
-            yield from ((label or name, prompt) for name, prompt in _of_file(configuration, each))
+            for name, prompt in _of_file(configuration, each):
+                prompt.called = called[:has_label]  # the id is not that of what is in a file
+                yield label or name, prompt
     elif text.startswith(_ELSEWHERE):
         raise Unmappable("it comes from elsewhere")
     else:
-        yield label, _prompt_of(text)
+        prompt = _prompt_of(text)
+        prompt.called = called or (text,)
+        yield label, prompt
 
 
 def _of_file(configuration: Configuration, path: str) -> Iterator[tuple[str, Prompt]]:
@@ -122,7 +143,8 @@ def _of_file(configuration: Configuration, path: str) -> Iterator[tuple[str, Pro
         elif len(parts := _SEPARATOR.split(source.text)) > 1 and path.endswith(".txt"):
             yield from ((name, _prompt_of(part.strip())) for part in parts if part.strip())
         elif _is_plain(source.text) and not re.search(r"\{\{\s*'", source.text) and _json_of(source.text) is None:
-            yield name, Prompt(file=configuration.relative(path), variables=variables_of(source.text))
+            variables, raw = variables_of(source.text), source.text.strip() if path.endswith(".txt") else source.text
+            yield name, Prompt(file=configuration.relative(path), variables=variables, raw=raw)
         else:
             yield name, _prompt_of(source.text.strip())  # it is no template of evalc's
     except Unmappable as reason:
@@ -137,11 +159,11 @@ def _prompt_of(text: str) -> Prompt:
     if data is not None and has_template(text):
         raise Unmappable("promptfoo fills it as data; only messages are, each a `role` and a text as `content`")
     if _is_plain(text):
-        return Prompt(text=template_of(text), variables=variables_of(text))
+        return Prompt(text=template_of(text), variables=variables_of(text), raw=text)
     rendered(text, None)
     if _OVER_LINES.search(text):
         raise Unmappable("a tag goes over lines, and promptfoo sends it as it is")
-    return Prompt(template=text)
+    return Prompt(template=text, raw=text)
 
 
 def _is_plain(text: str) -> bool:

@@ -349,7 +349,10 @@ def said_once(cases: Sequence[Noted]) -> None:
     places = [
         (holder, key)
         for case in cases
-        for holder, keys in ((case.value, ("messages",)), (case.value.get("inputs"), case.value.get("inputs")))
+        for holder, keys in (
+            (case.value, ("message", "messages")),
+            (case.value.get("inputs"), case.value.get("inputs")),
+        )
         if isinstance(holder, dict)
         for key in keys or ()
         if key in holder

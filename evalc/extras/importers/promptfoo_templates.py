@@ -32,7 +32,7 @@ _RIGHT: Final = re.compile(r"-([}%#]\})\s*")
 _LOOP: Final = re.compile(r"([A-Za-z_]\w*)(?:\s*,\s*([A-Za-z_]\w*))?\s+in\s+(.+)", re.ASCII | re.DOTALL)
 _SET: Final = re.compile(r"([A-Za-z_]\w*)\s*=\s*([^=].*)", re.ASCII | re.DOTALL)
 _SAFE: Final = re.compile(r"([\w.]+(?:\s*\|\s*\w+(?:\([^()]*\))?)*)\s*\|\s*safe")
-_ESCAPED: Final = re.compile(r"\\(?![nt\\'\"])")
+_ESCAPED: Final = re.compile(r"\\(?:([nrt\\'\"])|(.))", re.DOTALL)
 _LONGEST: Final = 1000
 _LONGEST_ANY_TAG: Final = 40
 _MOST_TEXT: Final = 1_000_000
@@ -251,8 +251,9 @@ def _parsed(text: str) -> ast.expr:
     """The expression, if all of it is known."""
     shown = shortened(" ".join(text.split()), _LONGEST_TAG, "...")
     try:
-        require(len(text) < _LONGEST and not _ESCAPED.search(text), f"`{shown}` in a template is not known here")
-        tree = ast.parse(f"({text})", mode="eval").body
+        require(len(text) < _LONGEST, f"`{shown}` in a template is not known here")
+        known = _ESCAPED.sub(lambda found: found[0] if found[1] else found[2], text)
+        tree = ast.parse(f"({known})", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise Unmappable(f"`{shown}` in a template is not known here") from None
     for node in ast.walk(tree):

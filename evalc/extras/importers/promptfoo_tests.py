@@ -30,7 +30,7 @@ _MOST_COMBINATIONS: Final = 1000
 _MOST_TESTS: Final = 100_000
 _MOST_FILES: Final = 1000
 """How many files of tests are read: each may name others, and those others again."""
-_TEST_KEYS: Final = frozenset({"description", "vars", "assert", "threshold", "metadata", "options"})
+_TEST_KEYS: Final = frozenset({"description", "vars", "assert", "threshold", "metadata", "options", "prompts"})
 _TABLES: Final = (".csv", ".tsv")
 _LINES: Final = (".jsonl", ".ndjson")
 _SHEETS: Final = re.compile(r".*\.xlsx?(?:#.*)?")
@@ -65,6 +65,7 @@ class PromptfooTest(msgspec.Struct):
     inherits: bool = True
     threshold: object = None
     metadata: object = None
+    prompts: list[str] | None = None  # the labels or ids of those that it is asked with, if not with all
     repeat: int = 1
     transform: str = ""  # of the output, in JavaScript
     transform_vars: tuple[Source, Node, str] | None = None  # where it is written what makes further variables
@@ -220,6 +221,8 @@ class Tests:
                     test.assertions = [(source, item, given.plain(item)) for item in value.items]
                 case "threshold" | "metadata":
                     setattr(test, key.text, to_plain(value))
+                case "prompts" if isinstance(value, nodes.Sequence):
+                    test.prompts = [str(each) for each in to_plain(value)]
                 case "options":
                     self._read_options(test, source, value)
                 case name if name in _TEST_KEYS:
@@ -313,6 +316,7 @@ def _merged(default: PromptfooTest, test: PromptfooTest) -> PromptfooTest:
         assertions=[*default.assertions, *test.assertions],
         inherited=list(default.inherited) if test.inherits else [],
         threshold=test.threshold if test.threshold is not None else default.threshold,
+        prompts=test.prompts if test.prompts is not None else default.prompts,
         metadata=test.metadata if test.metadata is not None else default.metadata,
         repeat=test.repeat if test.repeat > 1 else default.repeat,
         transform=test.transform or default.transform,

@@ -196,6 +196,7 @@ def test_mapped_assertions_compile(assertion: str, lines: list[str]) -> None:
         ("{type: answer-relevance}", "without a threshold"),
         ("{type: context-faithfulness, threshold: 0.5}", "there is no variable `context`"),
         ("{type: tool-call-f1, value: [a, b], threshold: 0.8}", "no line asks for a share"),
+        ("{value: x}", "it has no type"),
         ("{type: made-up}", "neither promptfoo nor evalc has such a type"),
         ("{type: contains, value: '{{ name | sort }}'}", "`name | sort` in a template is not known here"),
         ("{type: contains, value: '{{ env.X }}'}", "`env.X` in a template is not known here"),
@@ -887,6 +888,7 @@ def test_more_than_plain_variables(text: str) -> None:
     ("text", "filled_in"),
     [
         ("{{ a | upper }}, {{ n }}, {{ missing }}{# no #}", "ANN, 5, "),
+        (r"{{ 'a\{\'\x' }}", "a{'x"),
         ("{{ missing | default('x') }} {{ a | trim | safe }} {{ items | join(', ') }}", "x Ann p, q"),
         ("{{ o.k | dump }} {{ o['k'][0] }} {{ o.k.length }} {{ items | last | title }}", "[1.5] 1.5 1 Q"),
         ("a {%- if n > 4 and a == 'Ann' -%} b {%- else %}c{% endif %}", "ab"),
@@ -906,13 +908,35 @@ def test_templates_are_filled_in_as_nunjucks_does(text: str, filled_in: str) -> 
     "text",
     ["{{ a | sort }}", "{{ env.A }}", "{{ a + 1 }}", "{{ a() }}", "{{ o }}", "{{ n | upper }}", "{{ n < a }}",
      "{{ n == a }}", "{{ a.b }}", "{% if a %}", "{% macro a %}", "{% for i in a %}{% endfor %}", "{{ a", "{{ True }}",
-     "{{ 'a\\x' }}", "{{ a == 1 == 2 }}", "{{ n | length }}", "{{ n | join }}", "{{ a | first }}", "{{ a in n }}",
+     "{{ a == 1 == 2 }}", "{{ n | length }}", "{{ n | join }}", "{{ a | first }}", "{{ a in n }}",
      "{% for i, j in items %}{% endfor %}", "{{ not a | safe }}", "{{ o | dump(2) }}",
      "{% for i in items %}{% for i in items %}" + "x" * 300_000 + "{% endfor %}{% endfor %}"],
 )  # fmt: skip
 def test_templates_that_are_not_filled_in(text: str) -> None:
     with pytest.raises(Unmappable):
         rendered(text, {"a": "Ann", "n": 5, "items": ["p", "q"], "o": {"k": 1}})
+
+
+def test_a_test_may_have_one_prompt_of_several(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "two.txt").write_text("Two {{a}} {{b}}\n")
+    first, second = "{raw: 'One {{a}}', label: 'group:one'}", "{raw: file://two.txt, label: two}"
+    prompts = f"prompts: [{first}, {second}, {{raw: Three, id: three}}]"
+
+    def sent(*asked: str) -> tuple[list[str], list[str]]:
+        tests = [f"{{vars: {{a: x}}, prompts: {each}, assert: [{{type: is-json}}]}}" for each in asked]
+        suite, problems = imported(f"{prompts}\ntests: [{', '.join(tests)}]\n", tmp_path)
+        assert suite is not None
+        cases = [case for each in evalc.compile(suite.write(tmp_path)).suites for case in each.cases()]
+        return [case.input.message or "" for case in cases], [each.finding.message() for each in problems]
+
+    assert sent("[group]", "[two]", "['thr*']") == (["One x", "Two x ", "Three"], [])
+    assert [message.strip() for message in sent("[group, two, three]")[0]] == ["One x", "Two x", "Three"]
+    why = "not imported: a test: none of the prompts that it is asked with is imported"
+    assert sent("[other]", "[three]") == (["Three"], [why])
+    messages, problems = sent("[two, three]")
+    assert len(messages) == 3
+    assert problems == ["not imported: `prompts`: a case has a prompt of its own, or all of them"]
 
 
 def test_prompts_with_more_than_variables_are_filled_in_for_each_case(tmp_path: Path) -> None:
