@@ -417,7 +417,12 @@ class _Importer:
                 values[name] = path
                 self._say_of_variable(test, name, "it is the path of a file, of which promptfoo sends what it holds")
             else:
-                values[name] = self._of_file(name, filled_in if text else value)
+                try:
+                    values[name] = self._of_file(name, filled_in if text else value)
+                except Unmappable:
+                    if "*" not in test.unknown:
+                        raise
+                    values[name] = value  # which the code may read in a way of its own
                 if lacking:
                     why = f"the environment is not read, so `{lacking}` is filled as where it is not set"
                     self._say_of_variable(test, name, why)

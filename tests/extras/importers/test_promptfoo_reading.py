@@ -195,3 +195,12 @@ tests:
     assert (suite.cases, suite.weaker, suite.lost) == (2, 1, 1)
     assert "not imported: a test: its variable `q` uses the answer to another test" in said
     assert "not imported: `contains`: `first` is not known here" in said
+
+
+def test_a_folder_is_sent_as_its_path_where_code_makes_variables(tmp_path: Path) -> None:
+    (tmp_path / "fixtures").mkdir()
+    options = "defaultTest: {options: {transformVars: 'load(vars)'}}\n"
+    suite, _ = imported(options + of_file("fixtures"), tmp_path)
+    assert suite is not None
+    assert "file://fixtures" in suite.text
+    assert imported(of_file("fixtures"), tmp_path)[0] is None
