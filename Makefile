@@ -90,7 +90,7 @@ tables: $(READY) ## Build the saved tables of the grammars anew
 test-frameworks: ## Run real agents of each framework, in environments of their own; FRAMEWORKS="strands agno" names some
 	@$(PYTHON) scripts/test_frameworks.py $(FRAMEWORKS)
 
-test-promptfoo: $(READY) ## Ask promptfoo itself for its verdicts on generated assertions about tool calls (needs Node and npm)
+test-promptfoo: $(READY) ## Ask promptfoo itself for its verdicts on generated assertions (needs Node and npm)
 	$(BIN)/python -m tests.external.promptfoo
 
 test-model: $(EXTERNAL) ## Ask a small real model on this machine over each API

@@ -1,8 +1,9 @@
-"""Asks promptfoo itself for its verdicts on generated `trajectory:*` assertions: `make test-promptfoo`.
+"""Asks promptfoo itself for its verdicts on generated assertions: `make test-promptfoo`.
 
-Each test has tool calls and assertions about them. promptfoo is installed into a temporary folder (needs Node and npm)
-and asked whether the test passes. What it says is kept in `tests/extras/importers/promptfoo_verdicts.json`, against
-which `make test` holds the imported suites.
+Each test has tool calls and assertions about them, or a response, assertions about it, some of them in sets, and
+mostly a threshold. promptfoo is installed into a temporary folder (needs Node and npm) and asked whether the test
+passes. What it says is kept in `tests/extras/importers/promptfoo_verdicts.json`, against which `make test` holds the
+imported suites.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from benchmarks.peers import PROMPTFOO
 ROOT: Final = Path(__file__).parents[2]
 VERDICTS: Final = ROOT / "tests" / "extras" / "importers" / "promptfoo_verdicts.json"
 TESTS: Final = 600
+SCORED: Final = 150
 TOOLS: Final = ("book", "quote", "cancel_order")
 VALUES: Final = (1, 2, 2.5, "Paris", "", True, None, [1, "a"], {"c": 1}, {"c": 1, "d": "x"})
 
@@ -30,7 +32,13 @@ import promptfoo from "promptfoo";
 
 const tests = JSON.parse(readFileSync("tests.json", "utf8"));
 const verdicts = [];
-for (const { assert, calls } of tests) {
+for (const { assert, threshold, calls, response } of tests) {
+  if (calls === undefined) {
+    const test = { assert, vars: {}, ...(threshold === undefined ? {} : { threshold }) };
+    const asked = { prompt: "x", test, providerResponse: { output: response } };
+    verdicts.push((await promptfoo.assertions.runAssertions(asked)).pass);
+    continue;
+  }
   const spans = calls.map(({ name, args }, index) => ({
     spanId: `${index}`, name: `call ${index}`, startTime: index, endTime: index,
     attributes: { "tool.name": name, "tool.arguments": JSON.stringify(args) },
@@ -53,7 +61,7 @@ def main() -> int:
     if shutil.which("npm") is None:
         print("this needs Node and npm", file=sys.stderr)
         return 2
-    tests = generated(random.Random(2026))
+    tests = [*generated(random.Random(2026)), *scored(random.Random(2026))]
     with tempfile.TemporaryDirectory() as folder:
         install = ["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", PROMPTFOO]
         subprocess.run(install, check=True, capture_output=True)
@@ -74,6 +82,50 @@ def generated(pick: random.Random) -> list[dict[str, Any]]:
         calls = [{"name": pick.choice(TOOLS), "args": arguments(pick)} for _ in range(pick.randrange(6))]
         tests.append({"assert": [assertion(pick, calls) for _ in range(pick.randint(1, 3))], "calls": calls})
     return tests
+
+
+WORDS: Final = ("red", "green", "blue", "Grey", "black")
+THRESHOLDS: Final = (0.25, 0.3, 0.5, 0.6, 0.66, 0.7, 0.75, 0.8, 0.9, 1)
+
+
+def scored(pick: random.Random) -> list[dict[str, Any]]:
+    """Tests with a response of a few words, one to five assertions, maybe a set of others, and mostly a threshold."""
+    tests = []
+    for _ in range(SCORED):
+        asserts = [weighted(pick, of_text(pick)) for _ in range(pick.randint(1, 4))]
+        if pick.random() < 0.5:
+            members = [weighted(pick, of_text(pick)) for _ in range(pick.randint(1, 4))]
+            some = {"threshold": pick.choice(THRESHOLDS)} if pick.random() < 0.7 else {}
+            asserts.append(weighted(pick, {"type": "assert-set", "assert": members, **some}))
+        words = pick.sample(WORDS, pick.randint(0, 4))
+        response = " ".join(words) if pick.random() < 0.8 else json.dumps(words)
+        some = {"threshold": pick.choice(THRESHOLDS)} if pick.random() < 0.75 else {}
+        tests.append({"assert": asserts, **some, "response": response})
+    return tests
+
+
+def weighted(pick: random.Random, asserted: dict[str, Any]) -> dict[str, Any]:
+    """The assertion, sometimes with a weight."""
+    return asserted | ({"weight": pick.choice((0, 0.3, 0.5, 1, 2, 3))} if pick.random() < 0.35 else {})
+
+
+def of_text(pick: random.Random) -> dict[str, Any]:
+    """An assertion about the text of a response, which holds or not."""
+    word, two = pick.choice(WORDS), pick.sample(WORDS, 2)
+    return pick.choice(
+        [
+            {"type": "contains", "value": word},
+            {"type": "not-contains", "value": word},
+            {"type": "contains-any", "value": two},
+            {"type": "not-contains-all", "value": two},
+            {"type": "regex", "value": f"{word}$"},
+            {"type": "starts-with", "value": word},
+            {"type": "javascript", "value": f"output.length > {pick.randint(3, 12)}"},
+            {"type": "word-count", "value": {"min": 1, "max": pick.randint(1, 4)}},
+            {"type": "is-json"},
+            {"type": "not-is-json"},
+        ]
+    )
 
 
 def arguments(pick: random.Random) -> dict[str, Any]:
