@@ -192,7 +192,14 @@ def _name_of(assertion: Mapping[str, Any]) -> str:
 
 
 _RETURNED: Final = re.compile(r"\s*return\b\s*(.*)", re.DOTALL)
-_PLACE: Final = re.compile(r"JSON\.parse\(output\)\.(?P<path>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*)")
+_PLACES: Final = [
+    re.compile(rf"{of}\.(?P<path>(?!(?:.*\.)?length\Z)[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*)")
+    for of in (r"JSON\.parse\(output\)", "output")
+]
+"""A place in the JSON of an output that is a text, and of one of which promptfoo has made an object."""
+_STRIPPED: Final = re.compile(
+    r"""output(?:\.trim(?:Start|End)?\(\)|\.replace(?:All)?\((?:/(?:[^/\\\n]|\\.)+/[gimsu]*|"[^"\\\n]*"|'[^'\\\n]*'),\s*(?:''|"")\))+"""
+)
 _CALLED: Final = re.compile(
     r"output(?:\[0\](?:\.function(?:Call)?)?|\.toolCall\.functionCalls\[0\]|(?:\.function)?)\.name"
 )
@@ -209,12 +216,18 @@ _OF_TEXTS: Final = frozenset(
 def _transformed(asked: _Assertion, name: str) -> Check:
     """The check of what code makes of the output: a line where one says so, else a function of JavaScript."""
     is_plain = asked.fields.get("type") == name  # else what fails in the code fails behind `not`, too
+    is_object = asked.code.gives_objects
     match [*map(_value_of, asked.transforms)]:
+        case ["output.trim()" | "JSON.parse(output)"] if is_object:
+            raise Unmappable("its `transform` takes the output for a text, and promptfoo makes an object of it")
         case ["output.trim()"] if name in _JUDGED or (name in _OF_TEXTS and _are_trimmed(asked.value)):
             return _CHECKS[name](asked)
         case ["JSON.parse(output)"] if is_plain and name == "is-json":
             return _is_json(asked)
-        case [only] if is_plain and (place := _PLACE.fullmatch(only)) and name in ("equals", *_JUDGED):
+        case [only] if name in _JUDGED and _STRIPPED.fullmatch(only):
+            asked.differences.append("promptfoo strips the response by a `transform` before it is judged")
+            return _CHECKS[name](asked)
+        case [only] if is_plain and (place := _PLACES[is_object].fullmatch(only)) and name in ("equals", *_JUDGED):
             check = _CHECKS[name](asked)
             if not isinstance(check, All) and not (isinstance(check, Test) and check.predicate == "json"):
                 return all_of((Test("json", ("strict", None)), Of(At(place["path"]), check)))

@@ -117,6 +117,7 @@ STRIPS = "let text = output.trim();\nif (text.startsWith('the')) text = text.sli
         ("output.toUpperCase()", {"type": "contains-all", "value": 'BROWN, "FOX"'}, "-+---"),
         ("JSON.parse(output).n", {"type": "javascript", "value": "output > 2"}, "--+--"),
         ("JSON.parse(output).n", {"type": "equals", "value": 3}, "--+--"),
+        ("JSON.parse(output).tags.length", {"type": "equals", "value": 1}, "--+--"),
         ("JSON.parse(output).n;", {"type": "equals", "value": 3}, "--+--"),
         ("JSON.parse(output).n\n", {"type": "equals", "value": 3}, "-----"),
         ("return JSON.parse(output).n\n", {"type": "equals", "value": 3}, "--+--"),
@@ -339,13 +340,22 @@ OF_OBJECTS = [  # asked of promptfoo 0.121.20, given what its provider makes of 
     ("javascript", "file://own.js", "--+--"),
     ("python", "output['open']", "--+--"),
     ("python", "isinstance(output, str)", "++-++"),
+    ("equals", ("output.n", "3"), "--+--"),
+    ("equals", ("output.tags.length", "1"), "--+--"),
+    ("not-equals", ("output.n", "4"), "--+--"),
+    ("contains", ("output.tags", "a"), "--+--"),
 ]
 
 
 @pytest.mark.parametrize(("type_", "code", "passed"), OF_OBJECTS)
-def test_code_is_given_the_object_that_promptfoo_makes(folder: Path, type_: str, code: str, passed: str) -> None:
+def test_code_is_given_the_object_that_promptfoo_makes(folder: Path, type_: str, code: Any, passed: str) -> None:
     (folder / "own.js").write_text("module.exports = async (output) => output.tags.length;\n")
-    tests = [{"vars": {"at": str(at)}, "assert": [{"type": type_, "value": code}]} for at in range(len(OUTPUTS))]
+    asked = (
+        {"type": type_, "value": code}
+        if isinstance(code, str)
+        else {"type": type_, "transform": code[0], "value": code[1]}
+    )
+    tests = [{"vars": {"at": str(at)}, "assert": [asked]} for at in range(len(OUTPUTS))]
     problems = Diagnostics()
     given = {"providers": ["openai:gpt-5"], "prompts": [{"raw": "{{at}}", "config": FORMAT}], "tests": tests}
     suite = import_promptfoo(Source(str(folder / "support.yaml"), json.dumps(given)), folder, problems)
@@ -455,3 +465,19 @@ def test_variables_that_are_not_made(folder: Path, code: str, why: str) -> None:
     assert sum(any(why in each for why in refusals) for each in problems) == len(lost)
     assert 'inputs: {a: "1"}' in suite.text
     assert suite.weaker == 1
+
+
+@pytest.mark.parametrize(
+    ("transform", "lines"),
+    [
+        ("output.trim()", 1),
+        (r"output.replace(/```(?:json)?\n?/g, '').replace('x', '').trim()", 2),
+        ("output.replace(/a/, 'b')", 0),
+        ("output.slice(3)", 0),
+    ],
+)
+def test_a_judge_sees_what_is_not_stripped(folder: Path, transform: str, lines: int) -> None:
+    judged = {"type": "llm-rubric", "value": "Is kind", "transform": transform}
+    suite, problems = imported(folder, judged, {"type": "contains", "value": "x"})
+    assert ('judge "Is kind"' in suite.text) == bool(lines)
+    assert any("strips the response" in each for each in problems) == (lines == 2)
