@@ -256,6 +256,10 @@ class _Importer:
                 raise Unmappable("its prompt is not imported, and it has no variables to send")
             test.is_whole = False
         own = self._own_prompt(test, prompts)
+        self._code.test = {"metadata": test.metadata or {}} | (
+            {"description": test.description} if test.description else {}
+        )
+        self._code.knows_prompt = self._knows_prompt and not test.unknown
         checks, behind = self._checks(test, values)
         if not checks:
             test.comments += behind
@@ -315,7 +319,6 @@ class _Importer:
                 why = "its weight is 0, so it decides nothing in promptfoo; here every check has to hold"
                 lost += [*above, self._given.leave_out(source, _type_of(node), type_, why)]
                 continue
-            self._code.knows_prompt = self._knows_prompt and not test.unknown
             try:
                 self._refuse_unknown({**data, "of": test.transform}, (*test.unknown, *self._reader.stored))
                 fields = {**data, COMMENT: " ".join(above)} if above else data

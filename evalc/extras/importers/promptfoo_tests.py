@@ -307,6 +307,13 @@ class Tests:
         return [value]
 
 
+def _both(default: object, own: object) -> object:
+    """The metadata of a test and of those that give it theirs."""
+    if isinstance(default, dict) and isinstance(own, dict):
+        return {**default, **own}
+    return default if own is None else own
+
+
 def _merged(default: PromptfooTest, test: PromptfooTest) -> PromptfooTest:
     """A test with what `defaultTest` gives it: the assertions of both, its own variables winning."""
     return replace(
@@ -317,7 +324,7 @@ def _merged(default: PromptfooTest, test: PromptfooTest) -> PromptfooTest:
         inherited=list(default.inherited) if test.inherits else [],
         threshold=test.threshold if test.threshold is not None else default.threshold,
         prompts=test.prompts if test.prompts is not None else default.prompts,
-        metadata=test.metadata if test.metadata is not None else default.metadata,
+        metadata=_both(default.metadata, test.metadata),
         repeat=test.repeat if test.repeat > 1 else default.repeat,
         transform=test.transform or default.transform,
         transform_vars=test.transform_vars or default.transform_vars,

@@ -166,7 +166,7 @@ def test_mapped_assertions_compile(assertion: str, lines: list[str]) -> None:
         ("{type: javascript, value: 'output[0].name'}", "takes the output for an object"),
         ("{type: javascript, value: return output.length > 3}", "SyntaxError"),  # promptfoo puts another before it
         ("{type: javascript, value: 'fetch(output)'}", "it uses `fetch`, which a check in JavaScript does not have"),
-        ("{type: javascript, value: 'context.test.metadata'}", "it uses `context.test`"),
+        ("{type: javascript, value: 'context.test.options'}", "it uses `context.test.options`"),
         ("{type: javascript, value: 'output.localeCompare(`a`)'}", "it uses `localeCompare`"),
         ("{type: javascript, value: 'output === ``', threshold: high}", "its threshold is not a number"),
         ("{type: javascript, value: 'output === ``', config: [1]}", "its `config` is not a mapping"),

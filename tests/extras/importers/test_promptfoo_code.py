@@ -481,3 +481,45 @@ def test_a_judge_sees_what_is_not_stripped(folder: Path, transform: str, lines: 
     suite, problems = imported(folder, judged, {"type": "contains", "value": "x"})
     assert ('judge "Is kind"' in suite.text) == bool(lines)
     assert any("strips the response" in each for each in problems) == (lines == 2)
+
+
+@pytest.mark.parametrize(
+    ("code", "passed"),  # asked of promptfoo 0.121.20
+    [
+        ("output.includes(context.test.metadata.words[0])", "-+---"),
+        ("const { n } = context?.test?.metadata ?? {};\nreturn n > 1 && context.config === undefined;\n", "+++++"),
+        ("context.test.description === 'Finds it' && output.includes(context.test.vars.name)", "----+"),
+        ("file://lib/own.mjs", "-+--+"),
+    ],
+)
+def test_code_is_given_of_its_test_what_it_asks(folder: Path, code: str, passed: str) -> None:
+    (folder / "lib").mkdir()
+    (folder / "lib" / "own.mjs").write_text(
+        "import { words } from './words.mjs';\nexport default (output, context) => words(context).test(output);\n"
+    )
+    (folder / "lib" / "words.mjs").write_text(
+        "export const words = (context) => new RegExp(context.test.metadata.words.join('|'));\n"
+    )
+    tests = [
+        {"description": "Finds it", "vars": {"name": "Ann", "at": str(at)}, "metadata": {"words": ["fox", "Ann"]}}
+        for at in range(len(OUTPUTS))
+    ]
+    default = {"metadata": {"n": 2, "words": []}, "assert": [{"type": "javascript", "value": code}]}
+    problems = Diagnostics()
+    text = json.dumps({"prompts": ["{{at}}"], "defaultTest": default, "tests": tests})
+    suite = import_promptfoo(Source(str(folder / "support.yaml"), text), folder, problems)
+    assert suite is not None, [str(problem) for problem in problems]
+    assert "".join("+" if each == "passed" else "-" for each in verdicts(folder, suite)) == passed
+
+
+@pytest.mark.parametrize(
+    ("assertion", "why"),
+    [
+        ({"value": "context.test.assert.length"}, "it uses `context.test.assert`, which a check in JavaScript"),
+        ({"value": "JSON.stringify(context.test) !== ''"}, "it uses `context.test`, which a check in JavaScript"),
+        ({"value": "context.test.metadata.n", "transform": "output + 1"}, "and a `transform` comes before it"),
+    ],
+)
+def test_code_that_asks_more_of_its_test_is_left_out(folder: Path, assertion: dict[str, Any], why: str) -> None:
+    _, problems = imported(folder, {"type": "javascript", **assertion}, {"type": "equals", "value": "x"})
+    assert why in problems[0]
