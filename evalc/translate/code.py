@@ -375,6 +375,8 @@ class _Writer:
         if first[0] == ".":
             if dot == "json" and names.key(first) in names.NAMES["calls"]:
                 return "tool_calls"  # of the answer, whose text has the JSON
+            if dot == "json" and first == ".usage":
+                return "usage"
             return f'{dot}["{first[1:]}"]' if first != "." else dot
         if re.match(r'"|-?\d|(?:true|false|null)$', first):
             return names.CONSTANTS.get(first, first)

@@ -24,6 +24,7 @@ _OPERATORS: Final[Mapping[type[ast.cmpop], str]] = {
     ast.In: "in", ast.NotIn: "not in", ast.Is: "==", ast.IsNot: "not ==",
 }  # fmt: skip
 _SUCCEEDS: Final = Of(Argument("call"), Of(At("success"), Test("is", True)))
+_FAILS: Final = Of(Argument("call"), Of(At("success"), Test("is", False)))
 _CALLS: Final = Part("calls")
 _EXISTS: Final = Test("exists")
 _ASKS_FOR_SOME: Final = {(">", 0): True, (">=", 1): True, ("==", 0): False, ("<", 1): False, ("<=", 0): False}
@@ -290,8 +291,10 @@ class Meaning:
             self._variables = before
 
     def _of_calls(self, quantifier: Which, tool: str | None, condition: Check) -> Check:
-        if tool is None and (quantifier, condition) in (("every", _SUCCEEDS), ("any", negated(_SUCCEEDS))):
-            return to.NO_ERRORS if quantifier == "every" else negated(to.NO_ERRORS)
+        if tool is None and (quantifier, condition) == ("every", _SUCCEEDS):
+            return to.NO_ERRORS
+        if tool is None and quantifier == "any" and condition in (negated(_SUCCEEDS), _FAILS):
+            return negated(to.NO_ERRORS)
         tools, asked = _parts_of_call(condition)
         refuse_if((tool is None) is not bool(tools) or (quantifier == "every" and not tool and asked))
         if quantifier == "every" and not tool:
@@ -321,6 +324,8 @@ class Meaning:
             case ast.Name(name):
                 return self._name(name)
             case ast.Attribute(of, key):
+                return self._attribute(of, key)
+            case ast.Subscript(ast.Name("usage") as of, ast.Constant(str() as key)):
                 return self._attribute(of, key)
             case ast.Subscript(of, ast.Constant(str() | int() as key)) if not isinstance(key, bool):
                 found = self._known(self.denoted(of), used=True)

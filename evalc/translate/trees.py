@@ -84,7 +84,7 @@ def at(path: str) -> Place:
     path = re.sub(r"""\[["']([\w$-]+)["']\]""", r".\1", path).replace("[*]", "[]").replace(".*", "[]")
     path = re.sub(r"\.(\d+)(?![\w$-])", r"[\1]", path)
     path = path.removeprefix("$") if path[:1] in ("$", ".", "[") else f".{path}"
-    refuse_if(re.match(r"\.tool_?[cC]alls\b", path))  # they are the answer's, whose text has the JSON
+    refuse_if(re.match(r"\.(?:tool_?[cC]alls|usage)\b", path))  # they are the answer's, whose text has the JSON
     return Place("json", path.removeprefix(".")) if re.fullmatch(f"{_STEP}+", path) else none()
 
 

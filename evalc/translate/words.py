@@ -222,6 +222,8 @@ class Words(Meaning):
                 return self.compared(op, subject, value)
             case ("equals {}", [_]) | ("equals true" | "equals false", []) if subject != Place():
                 return self.compared("==", subject, (*values, phrase == "equals true")[0])
+            case "", [value] if (size := re.fullmatch("(?:length|size)(.+)", meant)) and size[1] in names.OPERATORS:
+                return self.compared(names.OPERATORS[size[1]], Part("size", subject), value)
             case "length {}", [limits]:
                 return self.limits(Part("size", subject), limits if isinstance(limits, dict) else {"==": limits})
             case "between {} and {}", [low, high] | [[low, high]]:
