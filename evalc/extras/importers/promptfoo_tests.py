@@ -373,7 +373,7 @@ _COLUMN_WHY_NOT: Final[dict[str, str]] = {
 }
 _READ: Final = frozenset(("__description", "__metric", "__threshold"))
 _METADATA: Final = "__metadata"
-_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _CONFIG: Final = re.compile(r"__config:__expected(?P<number>\d*):threshold")
 
 

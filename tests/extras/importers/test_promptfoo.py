@@ -405,7 +405,7 @@ def test_thresholds_in_tables(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "t.csv").write_text(
         "q,__expected,__expected2,__config:__expected2:threshold,__config:__expected:weight,__metric\n"
-        "a,similar: x,cost,0.5,,{{q}}\nb,answer-relevance,latency(09),,,\nc,is-json,,,1,\n"
+        "a,similar: x,cost,.5,,{{q}}\nb,answer-relevance,latency(09),,,\nc,is-json,,,1,\n"
     )
     suite, problems = imported("prompts: ['{{q}}']\ntests: t.csv\n", tmp_path)
     assert suite is not None
