@@ -324,7 +324,7 @@ class _Importer:
                 fields = {**data, COMMENT: " ".join(above)} if above else data
                 checks, differences = checks_of(fields, values, test.transform, self._keep_schema, self._code)
             except Unmappable as reason:
-                lost += [*above, self._given.leave_out(source, _type_of(node), type_, f"{reason}")]
+                lost += [*above, self._given.leave_out(source, _type_of(node), _shown(data), f"{reason}")]
                 test.is_whole = are_all = False
                 continue
             functions = _functions_of(checks)
@@ -589,6 +589,14 @@ def _parts(check: Check, notes: tuple[str, ...]) -> Iterator[tuple[Check, tuple[
     first, *more = check.checks if isinstance(check, All) else (check,)
     yield first, notes
     yield from ((each, ()) for each in more)
+
+
+def _shown(assertion: Mapping[str, Any]) -> str:
+    """An assertion that is lost, with its value where that is short; of code, the reason shows it."""
+    type_, value = assertion.get("type"), assertion.get("value")
+    is_code = str(type_).endswith(("javascript", "python"))
+    is_short = isinstance(value, str) and 0 < len(value) <= _SHORT and not {"`", "\n"} & {*value} and not is_code
+    return f"`{type_}: {value}`" if is_short else f"`{type_}`"
 
 
 def _type_of(node: Node) -> Node:

@@ -80,7 +80,7 @@ tests:
     assert "inputs: {q: hi}" in suite.text
     left_out = [each for each in said if each.startswith("not imported: the variable")]
     assert [each.partition("`: ")[0][-1] for each in left_out] == ["a", "b", "c"]
-    assert "not imported: `contains`: `c` is not known here" in said
+    assert "not imported: `contains: {{c}}`: `c` is not known here" in said
     assert "contains any of" not in suite.text
     assert "{{q}}!" in suite.text
 
@@ -110,8 +110,8 @@ tests:
     assert suite is not None
     for line in ("Is polite.\\nIs short.", 'contains any of ["a", "b"]', 'contains all of ["plain", "word"]'):
         assert line in suite.text
-    assert [each for each in said if "`contains`" in each] == [
-        "not imported: `contains`: there is a template inside of `file://template.txt`"
+    assert [each for each in said if "`contains: " in each] == [
+        "not imported: `contains: file://template.txt`: there is a template inside of `file://template.txt`"
     ]
     assert not [each for each in evalc.check(suite.write(tmp_path)) if each.severity == "error"]
 
@@ -148,7 +148,7 @@ def test_the_environment_is_neither_read_nor_written(tmp_path: Path, monkeypatch
     assert sent == [" say  there en one", "own say  there en two"]
     assert suite.text.count("the variable `skill`: the environment is not read, and `{{env.ROOT}}` names its file") == 1
     assert [each for each in said if "is not known here" in each] == [
-        "not imported: `contains`: `skill` is not known here",
+        "not imported: `contains: of {{skill}}`: `skill` is not known here",
         "not imported: `javascript`: `cmd` is not known here",
     ]
     assert 'contains "of {{q}}"' in suite.text
@@ -194,7 +194,7 @@ tests:
     assert suite is not None
     assert (suite.cases, suite.weaker, suite.lost) == (2, 1, 1)
     assert "not imported: a test: its variable `q` uses the answer to another test" in said
-    assert "not imported: `contains`: `first` is not known here" in said
+    assert "not imported: `contains: {{first}}`: `first` is not known here" in said
 
 
 def test_a_folder_is_sent_as_its_path_where_code_makes_variables(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_a_type_that_no_check_means_is_named(tmp_path: Path) -> None:
     cases, problems, _ = of_table([{"q": "a", "__expected": "bleu(0.5): x", "__expected2": "contains: y"}], tmp_path)
     assert [case.expect.response_contains for case in cases] == [("y",)]
     assert messages(problems) == [
-        "not imported: `bleu`: words that are shared are not counted; nearest is `similar to`"
+        "not imported: `bleu: x`: words that are shared are not counted; nearest is `similar to`"
     ]
     assert problems[0].start.line == 2
 
