@@ -179,6 +179,8 @@ LINES = {
     "the answer mentions Paris": 'contains "Paris"',
     "the answer mentions Markdown": None,
     "contains Spanish": None,
+    "the answer contains a link": r"matches /https?:\/\/[^\s\/]/",
+    "there must be a date in the form YYYY-MM-DD": r"matches /\b\d\d\d\d-\d\d-\d\d\b/",
     "mentions Python code": None,
     "the reply does not contain the word sorry": 'not contains "sorry"',
     "latency threshold 3000": "latency <= 3s",
