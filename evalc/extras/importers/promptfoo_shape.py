@@ -11,13 +11,14 @@ from typing import Any, Final, NamedTuple
 
 from evalc.check.contract import single_values
 from evalc.check.tree import All, At, Bounds, Call, Check, Not, Of, Some, Step, Test, all_of, some_of
-from evalc.dsl.write_yaml import Anchored, Noted
+from evalc.dsl.write_yaml import Anchored, Noted, write_yaml
 from evalc.extras.importers.imported import CaseNames, name_of
 from evalc.extras.importers.promptfoo_source import Loss
 from evalc.translate.trees import negated
 
 _LIMIT: Final = re.compile(r"(latency|cost) <= \S+")
-_FEWEST_ROWS: Final = 3
+_ALWAYS_ROWS: Final = 10
+_LESS: Final = 0.7
 _FEWEST_APART: Final = 5
 _OFTEN: Final = 3
 _MOST_PLACES: Final = 20
@@ -28,6 +29,7 @@ _LINE: Final = re.compile(
     r"(?P<behind>(?: ignoring case)?(?: >= \S+)?(?: for .*)?)"
 )
 """A line whose text may be a template that a row fills."""
+_VARIABLE: Final = re.compile(r"(?<!\\)\{\{(\w+)\}\}")
 _LONG: Final = 240
 _NAME: Final = re.compile(rf"[^\n{{}}\\@]{{1,{_SHORT}}}")
 """A text that names a case as it stands."""
@@ -146,11 +148,19 @@ def _places(places: Sequence[str]) -> str:
 # --- rows ------------------------------------------------------------------------------------------------------------
 
 
+class _Text(NamedTuple):
+    """A text that a row may fill: what it is, how it is written, and with its case's values in place of templates."""
+
+    kind: str
+    written: str
+    filled: str
+
+
 class _Shape(NamedTuple):
-    """A case without the texts that a row may fill, and these texts with what each is."""
+    """A case without the texts that a row may fill, and these texts."""
 
     key: str
-    texts: tuple[tuple[str, str], ...]
+    texts: tuple[_Text, ...]
 
 
 def in_rows(cases: Sequence[Noted], tables: Sequence[Table | None], naming: str) -> list[Noted]:
@@ -168,19 +178,25 @@ def in_rows(cases: Sequence[Noted], tables: Sequence[Table | None], naming: str)
         for members in groups
         for part in ([members] if _is_whole(members, tables) else _runs(members, cases, shapes))
     ]
-    alike = {members[0]: members for members in groups if len(members) >= _FEWEST_ROWS}
-    inside = {index for members in alike.values() for index in members[1:]}
     names = CaseNames(case.value["name"] for case in cases)
-    found = []
-    for index, case in enumerate(cases):
-        if index in alike:
-            group = [cases[member] for member in alike[index]]
-            texts = [shape.texts for member in alike[index] if (shape := shapes[member])]
-            sources = {tables[member] for member in alike[index]}
-            found.append(_rows_of(group, texts, sources.pop() if len(sources) == 1 else None, names, naming))
-        elif index not in inside:
-            found.append(case)
+    found: list[Noted] = []
+    for members in groups:
+        apart = [cases[member] for member in members]
+        texts = [shape.texts for member in members if (shape := shapes[member])]
+        sources = {tables[member] for member in members}
+        table = sources.pop() if len(sources) == 1 else None
+        rows = [_rows_of(apart, texts, table, names, naming)] if len(members) > 1 else apart
+        is_table = len(members) > _ALWAYS_ROWS or _is_whole(members, tables)
+        found += rows if is_table or _is_shorter(rows, apart) else apart
     return found
+
+
+def _is_shorter(rows: Sequence[Noted], apart: Sequence[Noted]) -> bool:
+    """Whether rows take no more lines than the cases, or far fewer words; two cases have to become shorter."""
+    written, others = (write_yaml({"test_cases": cases}, for_others=False) for cases in (rows, apart))
+    gain = len(others.split()) * _LESS - len(written.split())
+    lines = [sum(map(bool, text.split("\n"))) for text in (written, others)]
+    return lines[0] + 2 <= lines[1] if len(apart) == 2 else lines[0] <= lines[1] or gain > 0
 
 
 def _is_whole(members: Sequence[int], tables: Sequence[Table | None]) -> bool:
@@ -194,11 +210,12 @@ def _runs(members: list[int], cases: Sequence[Noted], shapes: Sequence[_Shape | 
     fewest = _FEWEST_APART + len(cases[members[0]].value.get("validate", Noted(())).value)
     if len(members) < 2 * fewest:
         return [members]
+    names = sorted({name for member in members for name in cases[member].value["inputs"]})
     values: dict[int, list[str]] = {}
     for member in members:
-        inputs, shape = cases[member].value["inputs"], shapes[member]
-        values[member] = [json.dumps(inputs[name]) for name in sorted(inputs)]
-        values[member] += [text for _, text in shape.texts[1:]] if shape else []
+        shape = shapes[member]
+        values[member] = [json.dumps(cases[member].value["inputs"].get(name)) for name in names]
+        values[member] += [text.written for text in shape.texts[1:]] if shape else []
     parts = [members]
     for column in range(len(values[members[0]])):
         split = [[*run] for part in parts for _, run in groupby(part, key=lambda each: values[each][column])]
@@ -212,25 +229,25 @@ def _shape_of(case: Mapping[str, Any]) -> _Shape | None:
     inputs = case.get("inputs", {})
     if not isinstance(inputs, dict) or not isinstance(checks.value, Sequence) or not inputs:
         return None
-    texts = [("about", case.get("description", ""))]
+    texts = [_Text("about", case.get("description", ""), case.get("description", ""))]
     lines = []
     for entry in checks.value:
-        line = _line_of(entry.value)
+        line = _line_of(entry.value, inputs)
         if line is None:
             lines.append(json.dumps(entry.value))
         else:
             kind = "rubric" if line["predicate"] == "judge" else "unwanted" if line["not"] else "expected"
-            texts.append((kind, json.loads(line["text"])))
+            texts.append(_Text(kind, line["text"], _filled(json.loads(line["text"]), inputs) or ""))
             lines.append(f"{line['before']}{line['behind']}")
     rest = {key: value for key, value in case.items() if key not in ("name", "description", "inputs", "validate")}
     if any(isinstance(value, Noted) for value in rest.values()):
         return None
-    return _Shape(json.dumps([sorted(inputs), lines, rest]), tuple(texts))
+    return _Shape(json.dumps([lines, rest]), tuple(texts))
 
 
 def _rows_of(
     cases: Sequence[Noted],
-    texts: Sequence[tuple[tuple[str, str], ...]],
+    texts: Sequence[tuple[_Text, ...]],
     table: Table | None,
     names: CaseNames,
     naming: str,
@@ -240,16 +257,16 @@ def _rows_of(
     called = [case.value["name"] for case in cases]
     said: set[str] = set()
     comments = [_not_in(said, _comments_of(case)) for case in cases]
-    taken = {*first["inputs"]}
+    taken = {name for case in cases for name in case.value["inputs"]}
     columns: list[str | None] = []  # for each text the column that has it, or None where all have the same
-    for position, (kind, text) in enumerate(texts[0]):
-        is_same = all(each[position][1] == text for each in texts)
-        column = None if is_same else next(name for name in _numbered(kind) if name not in taken)
+    for position, text in enumerate(texts[0]):
+        is_same = all(each[position].written == text.written for each in texts)
+        column = None if is_same else next(name for name in _numbered(text.kind) if name not in taken)
         columns.append(column)
         taken |= {column} if column else set()
     rows = [
         dict(case.value["inputs"])
-        | {column: text for column, (_, text) in zip(columns, each, strict=True) if column is not None}
+        | {column: text.filled for column, text in zip(columns, each, strict=True) if column is not None}
         for case, each in zip(cases, texts, strict=True)
     ]
     key = _key_of(rows, naming)
@@ -260,7 +277,11 @@ def _rows_of(
     described = [row[about] or name for row, name in zip(rows, called, strict=True)] if about is not None else []
     if not is_table and described and _are_names(described, called):
         called, about, is_named = described, None, False
-    same = {} if is_table else {name: each for name, each in rows[0].items() if all(row[name] == each for row in rows)}
+    same = (
+        {}
+        if is_table
+        else {name: each for name, each in rows[0].items() if all(row.get(name, ...) == each for row in rows)}
+    )
     hidden = {*same, *({columns[0]} if about is None else ())}
     rows = [{name: each for name, each in row.items() if name not in hidden} for row in rows]
     written: dict[str, Any] = {"name": f"{{{{{key}}}}}"}
@@ -281,7 +302,7 @@ def _rows_of(
         written["for_each"] = _noted(rows, comments)
     for each, value in first.items():
         if each == "validate":
-            written[each] = [_with_column(entry.value, filled) for entry in value.value]
+            written[each] = [_with_column(entry.value, first["inputs"], filled) for entry in value.value]
         elif each not in ("name", "description", "inputs"):
             written[each] = value
     return Noted(written)
@@ -292,16 +313,25 @@ def _are_names(texts: Sequence[str], names: Sequence[str]) -> bool:
     return all(_NAME.fullmatch(text) and name_of(text) == name for text, name in zip(texts, names, strict=True))
 
 
-def _with_column(entry: Any, columns: Iterator[str | None]) -> Any:
-    line = _line_of(entry)
+def _with_column(entry: Any, inputs: Mapping[str, Any], columns: Iterator[str | None]) -> Any:
+    line = _line_of(entry, inputs)
     column = None if line is None else next(columns)
     return entry if line is None or column is None else f'{line["before"]}"{{{{{column}}}}}"{line["behind"]}'
 
 
-def _line_of(entry: object) -> re.Match[str] | None:
+def _line_of(entry: object, inputs: Mapping[str, Any]) -> re.Match[str] | None:
     """The parts of a line whose text a row may fill."""
     line = _LINE.fullmatch(entry) if isinstance(entry, str) else None
-    return None if line is None or "{{" in line["text"] else line
+    if line is None or r"\{{" in line["text"] or _filled(json.loads(line["text"]), inputs) is None:
+        return None
+    return line
+
+
+def _filled(text: str, inputs: Mapping[str, Any]) -> str | None:
+    """A text with the values of variables in place of them; None if there is another template in it."""
+    values = {name: str(value) for name, value in inputs.items() if type(value) in (str, int)}
+    filled = _VARIABLE.sub(lambda tag: values.get(tag[1], tag[0]), text)
+    return None if "{{" in filled else filled
 
 
 def _numbered(name: str) -> Iterator[str]:

@@ -61,13 +61,9 @@ def test_alike_cases_in_a_row_are_rows_of_one(tmp_path: Path) -> None:
                 # not imported: `made-up`: neither promptfoo nor evalc has such a type (promptfooconfig.yaml:6:101)
                 - {country: Italy, expected: 'a "\d" }}'}
                 - {country: Peru, expected: "42"}
+                - {country: Oman, expected: Oman}
               validate:
                 - contains "{{expected}}"
-
-            - name: oman
-              inputs: {country: Oman}
-              validate:
-                - contains "{{country}}"
         """).lstrip("\n")
     assert [case.expect.response_contains for case in cases] == [("Paris",), ('a "\\d" }}',), ("42",), ("Oman",)]
     assert [case.input.message for case in cases][3] == "Capital of Oman?"
@@ -93,9 +89,10 @@ def test_rows_have_the_names_of_their_tests(tmp_path: Path) -> None:
 
 
 def test_rows_are_called_by_what_differs_from_all_other_cases(tmp_path: Path) -> None:
-    rows = "".join(f"\n  - {{description: {each}, vars: {{q: a}}, assert: [{{type: is-json}}]}}" for each in "bcd")
+    row = "\n  - {description: X, vars: {q: a}, assert: [{type: contains, value: X}]}"
+    rows = "".join(row.replace("X", each) for each in "bcd")
     text, cases = imported(f"prompts: ['{{{{q}}}}']\ntests:{rows}", tmp_path)
-    assert '- name: "{{name}}"\n      inputs: {q: a}\n      for_each:\n        - name: b\n' in text
+    assert '- name: "{{name}}"\n      inputs: {q: a}\n      for_each:\n        - {name: b, expected: b}\n' in text
     assert [case.id for case in cases] == [f"{cases[0].id[:-1]}{each}" for each in "bcd"]
 
     row = "{vars: {q: Q}, assert: [{type: equals, value: A}]}"
@@ -115,7 +112,7 @@ def test_a_table_is_read_where_it_is(tmp_path: Path) -> None:
 
     (tmp_path / "t.csv").write_text('q,topic\na,x\n"b\n",y\nc,z\n')  # promptfoo takes the line break off
     text, cases = imported(config, tmp_path)
-    assert '- {topic: "y", q: b}' in text
+    assert "t.csv" not in text
     assert [case.input.message for case in cases] == ["a", "b", "c"]
 
 
@@ -293,3 +290,31 @@ def test_rows_are_apart_where_a_value_is_that_of_many(tmp_path: Path) -> None:
     assert [case.input.message for case in cases][7:9] == ["q7 old", "q8 new"]
     assert [text.count(f"inputs: {{kind: {kind}}}\n") for kind in ("old", "new")] == [1, 1]
     assert text.count("kind") == 3
+
+
+def test_two_tests_are_rows_where_that_is_shorter(tmp_path: Path) -> None:
+    text, cases = imported(
+        """
+        prompts: ["Say {{q}}"]
+        tests:
+          - {vars: {q: a, x: 1}, assert: [{type: contains, value: a}, {type: llm-rubric, value: "Is it {{q}}?"}]}
+          - {vars: {q: b}, assert: [{type: contains, value: b}, {type: llm-rubric, value: Is it b?}]}
+        """,
+        tmp_path,
+    )
+    assert text == dedent("""\
+        prompt: Say {{q}}
+        eval:
+          test_cases:
+            - name: "{{q}}"
+              for_each:
+                - {q: a, x: 1, expected: a, rubric: "Is it a?"}
+                - {q: b, expected: b, rubric: "Is it b?"}
+              validate:
+                - contains "{{expected}}"
+                - judge "{{rubric}}"
+        """)
+    assert [case.rubric[0].criteria for case in cases if case.rubric] == ["Is it a?", "Is it b?"]
+
+    text, _ = imported("prompts: ['{{q}}']\ntests: [{vars: {q: a}, assert: [{type: contains, value: a}]}]", tmp_path)
+    assert "for_each" not in text
