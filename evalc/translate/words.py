@@ -149,8 +149,13 @@ class Words(Meaning):
         meant, is_negative = words_of(verb)
         phrase = names.VERBS.get(meant, "")
         match values:
-            case [dict() as members] if phrase == "contains {}" and re.match("match (?!each )", text) and not tail:
-                return self._members(subject, none() if is_negative else members)
+            case [dict() as members] if text.startswith("match ") and not (is_negative or tail):
+                is_each = text.startswith("match each ")
+                if phrase == "contains {}":
+                    return self._members(subject, members, is_each=is_each)
+                if meant in ("", "==") and subject == Place() and not is_each:
+                    return Test("json", ("strict", _schema(members)))
+        refuse_if(text.startswith("match ") and '"#' in json.dumps(values))  # a marker of Karate's
         if phrase == "contains {}" and isinstance(subject, Place) and "[]" in subject.path and text.startswith("at "):
             raise NoLine  # of every item, where other tools mean any
         if (share := pattern("<SHARE>").fullmatch(tail)) and phrase == "judge {}":
@@ -167,12 +172,19 @@ class Words(Meaning):
             refuse_if(isinstance(subject, Place) or not values)
         return self.asked(subject, verb, values)
 
-    def _members(self, place: Denoted, members: Mapping[str, Any]) -> Check:
-        """Karate's questions about the members of an object: values, or markers such as `#number`."""
-        if not isinstance(place, Place) or to.is_list(place.path) or "[]" in place.path or not members:
+    def _members(self, place: Denoted, members: Mapping[str, Any], *, is_each: bool) -> Check:
+        """Karate's questions about the members of an object, or of each item: values, or markers such as `#number`."""
+        if (
+            not isinstance(place, Place)
+            or "[]" in place.path
+            or not members
+            or (to.is_list(place.path) and not is_each)
+        ):
             raise NoLine
-        pairs = [(place.member(key).path, json.dumps(value)) for key, value in members.items()]
-        return joined("and", [self.clause(f"match {path} == {value}") for path, value in pairs])
+        pairs = [((Place("item") if is_each else place).member(key), value) for key, value in members.items()]
+        marked = [(of, value, isinstance(value, str) and value.startswith("#")) for of, value in pairs]
+        asked = [self.typed(of, value[1:]) if is_type else of.asks(to.equal(value)) for of, value, is_type in marked]
+        return to.items("every", place, joined("and", asked)) if is_each else joined("and", asked)
 
     def subject(self, text: str) -> tuple[Denoted, str]:
         """Find the subject of a line, and the rest of it."""
@@ -298,6 +310,20 @@ class Words(Meaning):
     def limits(self, subject: Denoted, limits: Mapping[str, Any]) -> Check:
         """`{min: 1, max: 3}` and the like."""
         return joined("and", [self.compared(operator_of(str(op)), subject, value) for op, value in limits.items()])
+
+
+def _schema(value: Any) -> dict[str, Any]:
+    """The schema of what Karate takes for equal: values, and markers such as `#number`."""
+    match value:
+        case dict():
+            parts = {key: _schema(each) for key, each in value.items()}
+            return {"type": "object", "properties": parts, "required": [*parts], "additionalProperties": False}
+        case str() if value.startswith("#"):
+            return {
+                "type": value[1:] if value[1:] in ("string", "number", "boolean", "array", "object", "null") else none()
+            }
+    refuse_if('"#' in json.dumps(value))
+    return {"const": value}
 
 
 def _place_at(path: str, *, is_key: bool) -> Denoted:

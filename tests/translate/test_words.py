@@ -175,7 +175,14 @@ LINES = {
     "match response.nick == '#null'": "at nick equals null",
     "match response contains {total: 240, id: '#number'}": "at total == 240 and at id is a number",
     "match response.items contains {id: 1}": None,  # of any item
-    "match each response.items contains {id: '#number'}": None,
+    "match each response.items contains {id: '#number', name: 'x'}": 'every item of items has id is a number, name "x"',
+    "match response == {id: '#number'}": (
+        'json matching {"type": "object", "properties": {"id": {"type": "number"}}, "required": ["id"], '
+        '"additionalProperties": false}'
+    ),
+    "match response == {id: ['#number']}": None,
+    "match response.user == {id: '#number'}": None,
+    "match response.tags == ['#string']": None,
     "the answer mentions Paris": 'contains "Paris"',
     "the answer mentions Markdown": None,
     "contains Spanish": None,
