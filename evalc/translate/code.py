@@ -10,6 +10,7 @@ import keyword
 import re
 import warnings
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from evalc.ecma.modules import parser, text_of, within
@@ -257,6 +258,8 @@ def _piece(node: Node) -> str:
 _FUNCTIONS: Final = frozenset(
     {"arrow_function", "function_declaration", "function_expression", "generator_function", "method_definition"}
 )
+_REMEMBERED: Final = 256
+"""How many texts of code are remembered: a file of assertions is asked about for each that names it."""
 _TRUE_OR_FALSE: Final = frozenset(
     {"Boolean", "endsWith", "every", "hasOwnProperty", "includes", "isArray", "isFinite", "isInteger", "isNaN", "some",
      "startsWith", "test"}
@@ -264,6 +267,7 @@ _TRUE_OR_FALSE: Final = frozenset(
 """The functions and methods of JavaScript that return true or false."""
 
 
+@lru_cache(_REMEMBERED)
 def used_in_script(code: str) -> frozenset[str]:
     """The names that JavaScript uses, its members as `.name`, and those of a name as `name.member`, or `name.[`."""
     found: set[str] = set()

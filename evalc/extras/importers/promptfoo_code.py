@@ -124,6 +124,7 @@ class _File(NamedTuple):
 
     names: Mapping[str, tuple[str, str]]
     codes: tuple[str, ...]
+    of_test: Set[str]
     scripts: Scripts
 
 
@@ -168,7 +169,7 @@ class Code:
             path, function = _path_and_function(code)
             if path.endswith(SCRIPTS):
                 name = self._exported(path, function)
-                return Test("check", (name, (), options | self._given_of_test(*self._file(path).codes), above))
+                return Test("check", (name, (), options | self._given_of_test(self._file(path).of_test), above))
             if not path.endswith(".py"):
                 raise Unmappable(f"`{path}` is neither JavaScript or TypeScript nor Python")
             return Test("check", (self._of_python(path, function or "get_assert", threshold), (), options, Bounds()))
@@ -180,7 +181,7 @@ class Code:
         text = _javascript_of(code) if is_script else _python_of(code, threshold, is_object=self.gives_objects)
         comment = _COMMENT.match(code)
         name = self._added(language, text, _called(fields) or (comment["text"] if comment else f"{language}_"))
-        options |= self._given_of_test(code) if is_script else {}
+        options |= self._given_of_test(_of_test(code)) if is_script else {}
         is_verdict = language == "python" or (threshold is None and is_surely_verdict(code))
         return Test("check", (name, (), options, Bounds() if is_verdict else above))
 
@@ -226,9 +227,8 @@ class Code:
         named = self._added("javascript", text, _called(fields) or f"{name}_")
         return Test("check", (named, (), options, Bounds() if is_verdict else above))
 
-    def _given_of_test(self, *codes: str) -> dict[str, Any]:
+    def _given_of_test(self, asked: Set[str]) -> dict[str, Any]:
         """The argument with the parts of the test that code asks for."""
-        asked = frozenset().union(*map(_of_test, codes))
         test = {name: value for name, value in self.test.items() if name in asked}
         if has_template(str(test)):
             raise Unmappable("there is a template in what it asks of its test")
@@ -338,7 +338,7 @@ class Code:
         """The check that is a function of a file of JavaScript: the file's own, or else the suite's."""
         required, file = self._required(path, function, with_test=True), self._file(path)
         declared = file.names[function][1]
-        if any(map(_of_test, file.codes)):
+        if file.of_test:
             required, declared = f"withTest({required})", ""
         if declared and self._files.setdefault(declared, Path(path)) == Path(path):
             return declared
@@ -350,7 +350,7 @@ class Code:
         self._refuse_prompts("\n".join(file.codes))
         if is_text and not self.gives_objects:
             _refuse_objects(file.codes[0])
-        if not with_test and any(map(_of_test, file.codes)):
+        if file.of_test and not with_test:
             raise Unmappable(_NO_TEST)
         if function not in file.names:
             raise Unmappable(f"promptfoo finds no function{f' `{function}`' if function else ''} in `{path}`")
@@ -391,7 +391,7 @@ class Code:
         for each in ("default",) if is_only else names:
             check, access = (file.stem, ".default" * is_only) if each == "default" else (each, f".{each}")
             found["" if each == "default" else each] = (access, check if check in declared else "")
-        return _File(found, codes, files)
+        return _File(found, codes, frozenset().union(*map(_of_test, codes)), files)
 
     def _of_python(self, path: str, function: str, threshold: Any) -> str:
         """The name of the check that calls a function of a file in Python."""
