@@ -36,6 +36,7 @@ from evalc.extras.importers.imported import (
     yaml_of,
 )
 from evalc.extras.importers.promptfoo import import_promptfoo, is_promptfoo
+from evalc.extras.importers.promptfoo_source import CODE
 from evalc.extras.importers.pydantic_evals import import_pydantic_evals
 from evalc.grammar.write_check import escaped
 from evalc.model import case as m
@@ -50,6 +51,11 @@ def import_source(source: Source, tool: str, folder: Path, problems: Diagnostics
 
     The `tool` is called as `evalc import --from` calls it; if it is `auto`, the text itself says whose it is.
     """
+    if CODE.search(source.name):
+        problems.add(
+            source, Span(0, 0), Finding("EV656", why="it is code, which is not run; import the JSON that it makes")
+        )
+        return None
     match _tool_of(source, problems) if tool == "auto" else tool:
         case "tool-forge":
             return import_tool_forge(source, problems)

@@ -36,7 +36,7 @@ from evalc.extras.importers.promptfoo_code import COMMENT, Code, with_values
 from evalc.extras.importers.promptfoo_prompts import Prompt, prompts_of
 from evalc.extras.importers.promptfoo_scores import Scored, enough_of, members_of, weight_of
 from evalc.extras.importers.promptfoo_shape import in_rows, losses_once, of_one_test, said_once, taken_out, with_lists
-from evalc.extras.importers.promptfoo_source import FILE, Configuration
+from evalc.extras.importers.promptfoo_source import CODE, FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import Unmappable, filled, template_of, uses, without_environment
 from evalc.extras.importers.promptfoo_tests import PromptfooTest, Tests
 from evalc.grammar.write_check import AS_TEMPLATES
@@ -46,7 +46,6 @@ from evalc.model.suite import slug
 _MEDIA: Final = re.compile(
     r"\.(?:pdf|jpe?g|png|gif|bmp|webp|svg|mp[34]|webm|ogg|mov|avi|wmv|mkv|m4[av]|wav|aac|flac|wma|aiff|opus)\Z", re.I
 )
-_CODE: Final = re.compile(r"\.(?:[cm]?[jt]s|py)\Z", re.IGNORECASE)
 _SECRET: Final = re.compile(r"(?:\A|/)\.env[^/]*\Z", re.IGNORECASE)
 _LONGEST: Final = 100_000
 _SHORT: Final = 60
@@ -414,7 +413,7 @@ class _Importer:
             path = filled_in.removeprefix(FILE) if filled_in.startswith(FILE) else ""
             if lacking and path:
                 left_out[name] = f"the environment is not read, and `{lacking}` names its file"
-            elif _CODE.search(path):
+            elif CODE.search(path):
                 left_out[name] = f"`{path}` is code, and an eval file runs none"
             elif _MEDIA.search(path):
                 values[name] = path

@@ -23,6 +23,8 @@ from evalc.extras.importers.promptfoo_templates import Unmappable, has_template
 
 FILE: Final = "file://"
 DATA_FILES: Final = (".yaml", ".yml", ".json")
+CODE: Final = re.compile(r"\.(?:[cm]?[jt]s|py)\Z", re.IGNORECASE)
+"""The end of the name of a file that promptfoo runs."""
 _MOST_FILES: Final = 100
 _DEEPEST: Final = 20
 _MOST_VALUES: Final = 100_000

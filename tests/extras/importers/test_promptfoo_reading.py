@@ -9,6 +9,7 @@ import pytest
 import evalc
 from evalc.base.source import Source
 from evalc.diagnostics import Diagnostics
+from evalc.extras.importers import import_source
 from evalc.extras.importers.imported import Imported
 from evalc.extras.importers.promptfoo import import_promptfoo
 
@@ -204,3 +205,12 @@ def test_a_folder_is_sent_as_its_path_where_code_makes_variables(tmp_path: Path)
     assert suite is not None
     assert "file://fixtures" in suite.text
     assert imported(of_file("fixtures"), tmp_path)[0] is None
+
+
+@pytest.mark.parametrize("ending", ["js", "ts", "mjs", "py"])
+def test_a_configuration_in_code_is_refused_for_what_it_is(ending: str) -> None:
+    problems = Diagnostics()
+    source = Source(f"promptfooconfig.{ending}", "export default { prompts: ['Hi'] };\n")
+    assert import_source(source, "auto", Path(), problems) is None
+    (problem,) = problems
+    assert problem.finding.message().endswith("it is code, which is not run; import the JSON that it makes")
