@@ -118,6 +118,12 @@ _MARKED: Final = frozenset(
     ("optional_parameter", "public_field_definition", "variable_declarator", "method_definition")
 )
 """Declarations whose `?` or `!` is of the type."""
+_CHANGING: Final = {
+    "assignment_expression": "left",
+    "augmented_assignment_expression": "left",
+    "update_expression": "argument",
+}
+"""Expressions that change a variable, and which part of them it is."""
 _STATEMENTS: Final = frozenset(("export_statement", "import_statement"))
 
 
@@ -175,8 +181,12 @@ class _Imports:
         getters = (f"{json.dumps(name)}: () => {value}" for name, value in self._exports.items())
         self.head += [f"$module.export({{ {', '.join(getters)} }}); "] if self._exports else []
         self.head += self._everything
+        variables = {*_variables(root)}.intersection(self._exports.values())
         for node in within(root, types):
             self._read_call(node)
+            changed = text_of(node.child_by_field_name(_CHANGING.get(node.type, "")))
+            if changed in variables:  # those who import it would see its first value
+                raise ScriptError(f"`{name}` exports `{changed}` and changes it")
 
     def _imported(self, source: Node, names: str = "") -> str:
         """The call whose value is a module."""
@@ -277,6 +287,14 @@ def _declared(node: Node) -> Iterator[str]:
         is_value = any(each == node.child_by_field_name(field) for field in ("key", "right", "type"))
         if not is_value and not (name is not None and each != name):
             yield from _declared(each)
+
+
+def _variables(root: Node) -> Iterator[str]:
+    """The names of variables of a file that may be assigned to."""
+    for each in root.named_children:
+        node = each.child_by_field_name("declaration") or each
+        if node.type == "variable_declaration" or (node.type == "lexical_declaration" and child_of(node, "let")):
+            yield from _declared(node)
 
 
 def _word(node: Node) -> str:

@@ -33,7 +33,7 @@ LINKED = [
         "a.mjs": "import one, { two as second, three } from './lib/b.mjs';\nimport * as all from './lib/b.mjs';\n"
         "export const say = () => said([one(), second, three(), Object.keys(all).sort(), all.five]);\n",
         "lib/b.mjs": "export default function one() { return two; }\nexport const two = 2, [four] = [4];\n"
-        "export function three() { return one() + 1; }\nlet five = 5;\nexport { five, five as six };\nfive = 6;\n",
+        "export function three() { return one() + 1; }\nconst five = 5;\nexport { five, five as six };\n",
     },
     {
         "a.mjs": "import { say as of, two, b } from './b.mjs';\nimport { all } from './b.mjs';\n"
@@ -65,7 +65,10 @@ LINKED = [
     },
     {"a.mjs": "const two = 2\nexport default function (text) { return said(text + two) }\nsaid(1)\nexport { two }\n"},
     {"a.mjs": "export const say = (text) => said(`\nexport const a = 1;\nimport 'b';\n${text}`);\n"},
-    {"a.mjs": "const own = () => this;\nexport default async () => said([own() === undefined, 5])\n"},
+    {
+        "a.mjs": "export const own = () => this;\nexport const add = (own) => { own = 1; };\n"
+        "export default async () => said([own() === undefined, 5])\n"
+    },
 ]
 NODE = """
 import(process.argv[1]).then(async (module) => {
@@ -119,6 +122,10 @@ def test_typescript_imports_values_and_no_types(tmp_path: Path) -> None:
         ({"a.js": "require('./b/c')", "b/c.js": "require('../a.js')"}, "`b/c.js` and `a.js` import each other"),
         ({"a.js": "require('./b.ts')", "b.ts": "enum A { B }"}, "`b.ts` is more than JavaScript with types"),
         ({"a.js": "exports.a = () => import('./b.js');"}, "`a.js` uses `import('./b.js')`"),
+        (
+            {"a.js": "import { n } from './b';", "b.js": "export let n = 0;\nexport const add = () => n++;"},
+            "`b.js` exports `n` and changes it",
+        ),
     ],
 )
 def test_imports_that_are_refused(tmp_path: Path, files: dict[str, str], why: str) -> None:
