@@ -228,7 +228,7 @@ def test_code_in_javascript_runs_without_an_import(invoke: Invoke, project: Path
     assert not (project / "evalc.toml").exists()
     (project / "p.yaml").write_text(CODE.replace("> 3", "> 3000"))
     outcome = invoke("run", "p.yaml", "--from", "promptfoo", "--agent", "demo")
-    assert (outcome.code, "p_javascript_1 does not hold" in outcome.out) == (1, True)
+    assert (outcome.code, "p_output_trim_length_over_3000 does not hold" in outcome.out) == (1, True)
 
 
 def test_code_that_the_configuration_names_is_read_once(invoke: Invoke, project: Path) -> None:

@@ -264,7 +264,7 @@ class _Importer:
             test.comments += behind
             asserts = test.assertions or test.inherited
             raise Unmappable("nothing of it is checked here" if asserts else "it asserts nothing")
-        called = str(values.get(self._naming, ""))
+        called = next(iter(_named_in(test.metadata)), str(values.get(self._naming, "")))
         case: dict[str, Any] = {**self._names.keys(test.description, f"test_{number}", called=called)}
         case |= self._sent(test, own or next(iter(prompts.values()), Prompt()), values)
         if own is not None and case.keys().isdisjoint(("message", "messages")):
@@ -503,6 +503,12 @@ def _suite_name(path: Path) -> str:
         stem = path.absolute().parent.name
         return slug("-".join((stem, *more))) or "promptfoo"
     return slug(stem) or "promptfoo"
+
+
+def _named_in(metadata: object) -> list[str]:
+    """The name that metadata give a test, if they do."""
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return [name] if isinstance(name, str) and name else []
 
 
 def _functions_of(checks: Sequence[Check]) -> list[str]:

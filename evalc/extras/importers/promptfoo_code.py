@@ -83,6 +83,8 @@ _COMMENT: Final = re.compile(r"^\s*(?://|#|/\*)\s*(?P<text>.*?)\s*(?:\*/)?\s*$",
 _TAG: Final = re.compile(r"\{[{%#]")
 _INDENTED: Final = re.compile(r"^(?!\s*$)\s+", re.MULTILINE)
 _LONGEST_NAME: Final = 60
+_SIGNS: Final = {"=>": "", ">=": "at least", "<=": "at most", "!": "not", ">": "over", "<": "under"}
+"""Words for signs that a name cannot have."""
 COMMENT: Final = "#"
 """The key of an assertion's fields that has the comment above it."""
 _SHOWN: Final = 120
@@ -179,8 +181,7 @@ class Code:
             return said
         is_script = language == "javascript"
         text = _javascript_of(code) if is_script else _python_of(code, threshold, is_object=self.gives_objects)
-        comment = _COMMENT.match(code)
-        name = self._added(language, text, _called(fields) or (comment["text"] if comment else f"{language}_"))
+        name = self._added(language, text, _called(fields) or f"{language}_")
         options |= self._given_of_test(_of_test(code)) if is_script else {}
         is_verdict = language == "python" or (threshold is None and is_surely_verdict(code))
         return Test("check", (name, (), options, Bounds() if is_verdict else above))
@@ -523,8 +524,14 @@ def _path_and_function(reference: str) -> tuple[str, str]:
 
 
 def _called(fields: Mapping[str, Any]) -> str:
-    """The words that an assertion is called by: what it says itself, the comment above it, or its metric."""
-    return next((said for key in ("description", COMMENT, "metric") if isinstance(said := fields.get(key), str)), "")
+    """The words that an assertion is called by: what it or its code says, the comment above it, its metric or code."""
+    code = str(fields.get("value")).strip() if str(fields.get("type")).endswith(("javascript", "python")) else ""
+    comment = _COMMENT.match(code)
+    said = (fields.get("description"), comment and comment["text"], fields.get(COMMENT), fields.get("metric"))
+    for sign, word in _SIGNS.items():
+        code = code.replace(sign, f" {word} ")
+    is_short = "\n" not in code and len(name_of(code, longest=len(code))) <= _LONGEST_NAME
+    return next((each for each in said if isinstance(each, str) and not each.isupper()), code if is_short else "")
 
 
 def with_values(code: str, values: Mapping[str, Any]) -> str:

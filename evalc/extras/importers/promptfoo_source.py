@@ -185,7 +185,7 @@ class Configuration:
                 break
             self._kept.add((source.name, start))
             comment = line.lstrip("#").strip()
-            if is_beside and comment.strip("=-* ") and not _NOT_PROSE.match(comment):
+            if is_beside and re.search(r"[^\W\d_]", comment) and not _NOT_PROSE.match(comment):
                 found.append(comment)
             at = start
         return found[::-1]

@@ -167,7 +167,7 @@ def test_code_becomes_functions_that_are_named_and_shared(folder: Path) -> None:
         {"type": "javascript", "value": "output.trim() !== context.prompt"},
         {"type": "javascript", "value": counts},
         {"type": "javascript", "value": counts, "weight": 2},
-        {"type": "javascript", "value": "output.includes(context.config.word)", "config": {"word": "fox"}},
+        {"type": "javascript", "value": "output.includes(context.config.of)", "config": {"of": "fox"}},
         {"type": "python", "value": "output.isupper()", "description": "Is loud"},
     )
     assert problems == []
@@ -175,14 +175,14 @@ def test_code_becomes_functions_that_are_named_and_shared(folder: Path) -> None:
     assert suite.side_files[0].text == dedent("""\
         // The JavaScript of support.yaml. evalc runs it if its configuration names this file under `checks`.
 
-        exports.support_javascript_1 = (output, context) => (output.trim() !== context.prompt);
+        exports.support_output_trim_not_context_prompt = (output, context) => (output.trim() !== context.prompt);
 
         exports.support_counts_the_words = (output, context) => {
         // Counts the words
         return output.split(' ').length;
         };
 
-        exports.support_javascript_3 = (output, context) => (output.includes(context.config.word));
+        exports.support_output_includes_context_config_of = (output, context) => (output.includes(context.config.of));
         """)
     assert suite.side_files[1].text.endswith(
         dedent("""\
@@ -199,10 +199,10 @@ def test_code_becomes_functions_that_are_named_and_shared(folder: Path) -> None:
     )
     lines = suite.text.partition("defaults:\n  validate:\n")[2].splitlines()[:5]
     assert [line.strip() for line in lines] == [
-        "- check support_javascript_1()",
+        "- check support_output_trim_not_context_prompt()",
         "- check support_counts_the_words() > 0",
         '- {all_of: ["check support_counts_the_words() > 0"], weight: 2}',
-        '- check support_javascript_3(word="fox")',
+        '- check support_output_includes_context_config_of(of="fox")',
         "- check support_is_loud()",
     ]
     assert '# for evalc.toml: checks = ["support.checks.js", "support_checks.py"]\n' in (suite.text)

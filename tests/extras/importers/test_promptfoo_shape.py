@@ -268,6 +268,8 @@ tests:
       # Says more than
       # one thing!
       - {type: javascript, value: "output.trim().length > context.vars.x"}
+      # == HEADING ==
+      - {type: javascript, value: "/x/.test(output) ? 1 : output.length >= context.vars.w"}
       # Kept: it says more than the name, which is cut after some of so many words
       - {type: javascript, value: "output.trim().length > context.vars.y"}
       - {type: javascript, value: "output.trim().length > context.vars.z", description: The last}
@@ -277,6 +279,8 @@ tests:
     assert suite is not None
     assert [line.strip(" -") for line in suite.text.partition("validate:")[2].splitlines() if line] == [
         "check s_says_more_than_one_thing()",
+        "# == HEADING ==",
+        "check s_x_test_output_1_output_length_at_least_context_vars_w() > 0",
         "# Kept: it says more than the name, which is cut after some of so many words",
         "check s_kept_it_says_more_than_the_name_which_is_cut()",
         "check s_the_last()",
