@@ -142,6 +142,7 @@ def checks_of(
     asked = _Assertion(assertion, values, code, transforms, [])
     check = _check_of(asked)
     checks = check.checks if isinstance(check, All) else (check,)
+    require(checks, "it asks nothing")
     for each in checks:
         line = line_of(each, AS_TEMPLATES, keep_schema)
         require(line is not None and not parse_check(line).faults, "no line says the same")
@@ -274,6 +275,7 @@ def _each(asked: _Assertion, *, ignoring_case: bool = False) -> list[Check]:
 
 
 def _any(checks: Sequence[Check]) -> Check:
+    require(checks, "it asks nothing")
     return Some(tuple(checks)) if len(checks) > 1 else checks[0]
 
 

@@ -197,6 +197,8 @@ def test_mapped_assertions_compile(assertion: str, lines: list[str]) -> None:
         ("{type: context-faithfulness, threshold: 0.5}", "there is no variable `context`"),
         ("{type: tool-call-f1, value: [a, b], threshold: 0.8}", "no line asks for a share"),
         ("{value: x}", "it has no type"),
+        ("{type: llm-rubric, value: []}", "it asks nothing"),
+        ("{type: similar, value: []}", "it asks nothing"),
         ("{type: made-up}", "neither promptfoo nor evalc has such a type"),
         ("{type: contains, value: '{{ name | sort }}'}", "`name | sort` in a template is not known here"),
         ("{type: contains, value: '{{ env.X }}'}", "`env.X` in a template is not known here"),
@@ -825,7 +827,8 @@ KEYS = st.sampled_from(
 WORDS = st.sampled_from(
     ["x", "", "{{x}}", "{{x|y}}", "file://a.csv", "file://", "is-json", "contains", "not-contains-any", "assert-set",
      "equals", "regex", "cost", "word-count", "llm-rubric", "[]", "[1]", '[{"role": "user"}]', '"', "a,\"b", "(",
-     "\ud7ff", "\u2028", "openai:chat:x", "xai:y"]
+     "\ud7ff", "\u2028", "openai:chat:x", "xai:y", "{{x | upper}}", "{% if x %}{{x}}{% endif %}", "promptfoo:redteam:x",
+     "skill-used", "contains-json"]
 )  # fmt: skip
 ANYTHING = st.recursive(
     st.one_of(WORDS, st.integers(-1, 3), st.floats(0, 1), st.booleans(), st.none()),
