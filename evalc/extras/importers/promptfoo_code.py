@@ -128,6 +128,7 @@ class _File(NamedTuple):
     codes: tuple[str, ...]
     of_test: Set[str]
     scripts: Scripts
+    declared: Set[str]  # the checks that it has once it is named
 
 
 @final
@@ -341,7 +342,9 @@ class Code:
         declared = file.names[function][1]
         if file.of_test:
             required, declared = f"withTest({required})", ""
-        if declared and self._files.setdefault(declared, Path(path)) == Path(path):
+        # All functions of a file are checks once it is named.
+        if declared and all(self._files.get(each, Path(path)) == Path(path) for each in file.declared):
+            self._files |= dict.fromkeys(file.declared, Path(path))
             return declared
         return self._added("javascript", f"exports.{NAME} = {required};\n", f"{Path(path).stem} {function}")
 
@@ -392,7 +395,7 @@ class Code:
         for each in ("default",) if is_only else names:
             check, access = (file.stem, ".default" * is_only) if each == "default" else (each, f".{each}")
             found["" if each == "default" else each] = (access, check if check in declared else "")
-        return _File(found, codes, frozenset().union(*map(_of_test, codes)), files)
+        return _File(found, codes, frozenset().union(*map(_of_test, codes)), files, declared)
 
     def _of_python(self, path: str, function: str, threshold: Any) -> str:
         """The name of the check that calls a function of a file in Python."""

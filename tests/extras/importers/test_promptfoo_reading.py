@@ -214,3 +214,26 @@ def test_a_configuration_in_code_is_refused_for_what_it_is(ending: str) -> None:
     assert import_source(source, "auto", Path(), problems) is None
     (problem,) = problems
     assert problem.finding.message().endswith("it is code, which is not run; import the JSON that it makes")
+
+
+def test_files_of_code_that_export_the_same_name_are_not_both_checks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = """\
+prompts: ['Hi {{a}}']
+tests:
+  - {vars: {a: x}, assert: [{type: javascript, value: 'file://one.js:first'}]}
+  - {vars: {a: y}, assert: [{type: javascript, value: 'file://two.js:second'}]}
+"""
+    code = "exports.NAME = (output) => output === 'NAME';\nexports.same = (output) => output === 'FILE';\n"
+    files = {
+        f"{file}__js": code.replace("NAME", name).replace("FILE", file)
+        for file, name in (("one", "first"), ("two", "second"))
+    }
+    suite, _ = imported(text, tmp_path, **files)
+    assert suite is not None
+    suite.write(tmp_path)
+    (tmp_path / "evalc.toml").write_text(f"checks = {list(suite.checks)}\n")
+    run = evalc.run(str(tmp_path / suite.file_name), agent=lambda message: "first", save=False)
+    assert [str(case.status) for case in run.cases] == ["passed", "failed"]
