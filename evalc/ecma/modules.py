@@ -80,7 +80,8 @@ def _link(file: Path, root: Path, found: Scripts, importers: tuple[str, ...], te
     code, paths, is_es = script_of(text, is_typed=name.endswith(TYPED), name=name)
     found[name] = Script(code, {}, is_es)
     for path in paths:
-        there: Path | None = file.parent / path
+        # As Node has it; the folder of a file that is yet to be written need not be there.
+        there: Path | None = Path(os.path.normpath(file.resolve().parent / path))
         if there is not None and is_below(there, root):
             there = _file_of(there, is_typed=name.endswith(TYPED))
         if there is None:

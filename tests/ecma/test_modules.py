@@ -204,3 +204,9 @@ def test_javascript_stays_as_it_is() -> None:
 def test_more_than_types_is_refused(text: str) -> None:
     with pytest.raises(ScriptError, match="`it` is more than JavaScript with types"):
         script_of(text, is_typed=True)
+
+
+def test_a_file_that_is_yet_to_be_written_imports_others(tmp_path: Path) -> None:
+    written(tmp_path, {"lib/b.js": "module.exports = () => true;"})
+    scripts = linked(tmp_path / "new" / "a.js", tmp_path, "exports.a = require('../lib/b');")
+    assert caller(scripts, "a")("", {}) == (True, "")
