@@ -21,6 +21,7 @@ from evalc.base.files import (
     find_project,
     make_folder,
     project_root,
+    read_limited,
     write_atomic,
 )
 from evalc.base.source import Source
@@ -147,7 +148,7 @@ def _needed(imported: Sequence[Imported], folder: Path) -> _Needed:
         lines += models.pop()
     said = [*lines] if is_new else []
     if project.file is not None:
-        said = [*filter(None, project.file.read_text("utf-8", "replace").splitlines())]
+        said = [*filter(None, read_limited(project.file, JSON_LIMIT).decode("utf-8", "replace").splitlines())]
     if is_new or not any(line.startswith(_CHECKS) for line in lines):
         said.append(_CHECKS)
     return _Needed(project.file or root / NAMES[0], lines, said, is_new)
