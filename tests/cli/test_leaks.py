@@ -53,6 +53,9 @@ def test_a_secret_that_code_says_when_it_is_imported_is_struck_out(
     monkeypatch.setenv("MY_TOKEN", "hunter2-hunter2")
     (project / "says.py").write_text("import os\nraise ValueError(os.environ['MY_TOKEN'])\n")
     (project / "evalc.toml").write_text(f"secrets = ['MY_TOKEN']\n{named}\n")
+    if named.startswith("user"):
+        played = "suite: played\neval:\n  test_cases: [{name: a, user: {goal: Ask}, validate: [non-empty]}]\n"
+        (project / "evals" / "played.eval.yaml").write_text(played)
     outcome = invoke("run", *(() if named.startswith("agent") else ("--agent", "demo")))
     assert (outcome.code, outcome.out) == (2, "")
     assert "`says` cannot be imported: ValueError: ***" in outcome.err
