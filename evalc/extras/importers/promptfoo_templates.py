@@ -34,7 +34,6 @@ _SET: Final = re.compile(r"([A-Za-z_]\w*)\s*=\s*([^=].*)", re.ASCII | re.DOTALL)
 _SAFE: Final = re.compile(r"([\w.]+(?:\s*\|\s*\w+(?:\([^()]*\))?)*)\s*\|\s*safe")
 _ESCAPED: Final = re.compile(r"\\(?:([nrt\\'\"])|(.))", re.DOTALL)
 _LONGEST: Final = 1000
-_LONGEST_ANY_TAG: Final = 40
 _MOST_TEXT: Final = 1_000_000
 _CONSTANTS: Final[Mapping[str, Any]] = {"true": True, "false": False, "none": None, "null": None}
 _NO_VALUES: Final = ("env", "True", "False", "None")
