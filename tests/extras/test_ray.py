@@ -113,7 +113,8 @@ def test_two_workers_one_of_them_killed_leave_what_one_process_leaves(project: P
     assert [result.pop("agentEndpoint") for result in ours.values()] == ["python:answers:dies_once"]
     assert [result.pop("agentEndpoint") for result in theirs.values()] == ["python:answers:answer"]
     assert ours == theirs
-    assert len({process for process, _, _ in asked(project)}) >= 2
+    # Of the two workers, the killed one may have answered nothing.
+    assert len([*project.glob("process-*")]) >= 3
 
 
 @pytest.mark.usefixtures("cluster")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalc
@@ -16,6 +16,7 @@ from evalc.diagnostics import Diagnostics
 from evalc.extras.importers import import_source
 from evalc.extras.importers.imported import Imported
 from tests.extras.importers.envelopes import VALUES
+from tests.support.laws import examples
 
 TRAJECTORY = {"tool_trajectory_avg_score": {"threshold": 1.0, "match_type": "EXACT", "ignore_args": True}}
 
@@ -195,6 +196,7 @@ TREES = st.recursive(
 )
 
 
+@settings(max_examples=examples(50))
 @given(st.dictionaries(st.sampled_from(KEYS), TREES), st.lists(st.dictionaries(st.sampled_from(KEYS), TREES)))
 def test_whatever_is_written_compiles(case: dict[str, Any], turns: list[dict[str, Any]]) -> None:
     for broken in (case, {"conversation": turns}):

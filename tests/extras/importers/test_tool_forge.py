@@ -42,7 +42,7 @@ def compiled(*subjects: Path | Source) -> list[dict[str, Any]]:
     return files
 
 
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(80))
 @given(envelopes())
 def test_the_law(tmp_path_factory: pytest.TempPathFactory, envelope: dict[str, Any]) -> None:
     source = Source("get-weather.labeled.json", json.dumps(envelope))
