@@ -103,8 +103,9 @@ def to_run(
         functions=_brought_by(compilation.suites),
         needs_judge=_first(suites, _needs_judge) if needs.judge and not settings.judge.use else None,
         needs_user=None if settings.user else played,
-        is_judged=judged is not None,
-        is_played=played is not None,
+        # All shards of a run have the same judges and the same player, whichever of their cases ask them.
+        is_judged=needs.may_be_judged if selection.shard else judged is not None,
+        is_played=needs.user if selection.shard else played is not None,
         asks_language=needs.language and _first(suites, _asks_language) is not None,
     )
 

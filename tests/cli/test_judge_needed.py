@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,18 @@ def test_a_dry_run_warns(invoke: Invoke) -> None:
 def test_a_row_that_asks_a_judge_is_found(invoke: Invoke, tone: Path) -> None:
     tone.write_text(JUDGED.replace("{name: kind,", "{name: kind, for_each: [{name: a}, {name: b}],"))
     assert "`tone/kind@a` needs a judge" in invoke("run", "--agent", "demo").err
+
+
+def test_shards_of_which_one_asks_no_judge_are_merged(invoke: Invoke, project: Path, tone: Path) -> None:
+    cases = [f"    - {{name: c{n}, message: Hi, validate: [length > 1 chars]}}" for n in range(6)]
+    tone.write_text("\n".join((JUDGED.rstrip(), *cases, "")))
+    for part in ("1/3", "2/3", "3/3"):
+        judged = ("--judge", "python:kind_judges:judge", "--output-dir", f"shard-{part[0]}")
+        assert invoke("run", "--agent", "demo", "--shard", part, *judged).code in (0, 1)
+    shards = [str(each) for each in sorted(project.glob("shard-*/*")) if each.is_dir()]
+    asked = [json.loads((project / each / "journal.jsonl").read_text().splitlines()[0])["options"] for each in shards]
+    assert [each["judges"] for each in asked] == [["python:kind_judges:judge"]] * 3
+    assert invoke("merge", *shards).code in (0, 1)
 
 
 def test_a_run_is_not_rescored_without_one(invoke: Invoke) -> None:
