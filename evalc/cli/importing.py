@@ -241,7 +241,7 @@ def _with_models(imported: Sequence[Imported], settings: Settings, file: Path) -
         return settings
     write_atomic(file, "".join(f"{line}\n" for line in models.pop()).encode())
     theirs = load_settings(file.parent, explicit=file).sound()
-    print_lines([f"asked as the files say: {', '.join(theirs.agent.use)}"], sys.stderr)
+    print_lines([f"running against {', '.join(theirs.agent.use)}, as the configuration says"], sys.stderr)
     judge = settings.judge if settings.judge.use else theirs.judge
     return settings.replace(
         agent=settings.agent.replace(use=theirs.agent.use), agents=(*settings.agents, *theirs.agents), judge=judge

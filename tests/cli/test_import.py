@@ -308,7 +308,7 @@ def test_a_run_of_a_configuration_asks_its_providers_unless_an_agent_is_named(
     with serving(answers(CHAT.answer("fine", []))) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         ran = invoke("run", "p.yaml", "--from", "promptfoo")
-    assert (ran.code, "asked as the files say: small\n" in ran.err) == (0, True)
+    assert (ran.code, "running against small, as the configuration says\n" in ran.err) == (0, True)
     asked = json.loads(server.requests[0].body)
     assert (asked["model"], asked["temperature"]) == ("tiny", 0)
     assert invoke("run", "p.yaml", "--from", "promptfoo", "--agent", "demo").code == 1
