@@ -90,8 +90,8 @@ def to_run(
     except UsageError as error:  # it quotes what chooses, which may hold a secret
         raise type(error)(redactor_of(settings, os.environ).redact(str(error))) from None
     needs = needs_of(compilation.suites)
-    judged = _first(suites, _may_be_judged) if needs.may_be_judged else None
-    played = _first(suites, lambda case: case.input.user is not None) if needs.user else None
+    judged = _first(suites, may_be_judged) if needs.may_be_judged else None
+    played = _first(suites, has_a_user) if needs.user else None
     return ToRun(
         suites=suites,
         problems=compilation.problems,
@@ -130,10 +130,15 @@ def _needs_judge(case: Case) -> bool:
     return bool(case.rubric) or _asks(case, "judge")
 
 
-def _may_be_judged(case: Case) -> bool:
+def may_be_judged(case: Case) -> bool:
     """Whether a judge is asked if there is one: for criteria too, and for `expected` that stands by itself."""
     by_itself = bool(case.expected) and not assertions(case.expect)
     return by_itself or bool(case.criteria) or _needs_judge(case)
+
+
+def has_a_user(case: Case) -> bool:
+    """Whether somebody has to play its user."""
+    return case.input.user is not None
 
 
 def _asks_language(case: Case) -> bool:

@@ -308,6 +308,33 @@ def test_missing_parts_are_reported_without_a_traceback(
     assert "Traceback" not in result.stdout.str()
 
 
+JUDGED = """\
+suite: tone
+eval:
+  test_cases:
+    - {name: plain, message: Hello, validate: [non-empty]}
+    - {name: kind, message: Hello, validate: ['judge "Is it kind?" >= 4/5']}
+    - {name: later, message: Hello, skip: not now, validate: ['judge "Is it kind?" >= 4/5']}
+    - {name: traveller, user: {goal: find the weather, persona: a child}, validate: [non-empty]}
+"""
+
+
+def test_keys_are_needed_of_judges_and_players_whom_a_chosen_case_asks(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    write(pytester, "tone.eval.yaml", JUDGED)
+    write(pytester, "evalc.toml", 'judge = ["openai:gpt-x"]\nuser = "anthropic:claude-x"\n')
+    run(pytester, "--evalc-agent", "demo", "-k", "plain or later").assert_outcomes(passed=1, skipped=1, deselected=2)
+    judged = run(pytester, "--evalc-agent", "demo", "-k", "plain or kind")
+    judged.assert_outcomes(failed=2, deselected=2)
+    judged.stdout.fnmatch_lines(["error: `openai` needs a key*"])
+    played = run(pytester, "--evalc-agent", "demo", "-k", "traveller")
+    played.assert_outcomes(failed=1, deselected=3)
+    played.stdout.fnmatch_lines(["error: nobody can play users: `anthropic` needs a key*"])
+
+
 def test_secrets_are_struck_out(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_OF_TESTS", "hunter2-hunter2")
     write(pytester, "evals.config.json", json.dumps({"secrets": ["SECRET_OF_TESTS"]}))

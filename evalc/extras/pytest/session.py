@@ -24,6 +24,7 @@ from evalc.config import Settings
 from evalc.config.load import Override, load_settings
 from evalc.diagnostics import Problem
 from evalc.diagnostics.render import render_text, summary_line
+from evalc.model.case import Case
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Selected, Suite
 from evalc.report import SourceLines, transcript
@@ -40,6 +41,7 @@ from evalc.runtime.store.journal import CaseRun
 from evalc.runtime.store.redact import encoded, redacted
 from evalc.runtime.store.runs import Closing, write_closing
 from evalc.setup.compile import compiled, options_for, policy_of
+from evalc.setup.request import has_a_user, may_be_judged
 from evalc.setup.runner import agents_of, options_of, redactor_of
 from evalc.tools import ToolRegistry
 
@@ -272,14 +274,14 @@ class EvalSession:
             self._found[folder] = frozenset(path.resolve() for path in search)
         return self._found[folder]
 
-    def run(self, number: tuple[int, int], located: LocatedCase, agent: object) -> CaseResult:
-        """Run a case against the agent that the fixture gives; its result has no secrets in it.
+    def run(self, number: tuple[int, int], located: LocatedCase, agent: object, chosen: Iterable[Case]) -> CaseResult:
+        """Run a case, of all that are chosen, against the agent that the fixture gives; its result has no secrets.
 
         Raises:
             UsageError: the agent is unknown, or something that a run needs is missing.
         """
         if id(agent) not in self._loops:
-            self._loops[id(agent)] = (agent, self._opened(agent))
+            self._loops[id(agent)] = (agent, self._opened(agent, chosen))
         _, loop = self._loops[id(agent)]
         run = loop.run(located)
         run = msgspec.structs.replace(run, result=as_expected(located.case, run.result))
@@ -300,13 +302,15 @@ class EvalSession:
         if loops and self._output_dir is not None:
             self.notes += self._results.write(self._suites, loops[0].options, tuple(self.notes))
 
-    def _opened(self, given: object) -> CaseLoop:
-        settings = self.settings
+    def _opened(self, given: object, chosen: Iterable[Case]) -> CaseLoop:
+        settings, cases = self.settings, [case for case in chosen if case.running]
         if isinstance(given, str):
             settings = settings.replace(agent=settings.agent.replace(use=(given,)))
         agent = _agent_of(given, settings, self._tools)
         self._runner = self._runner or asyncio.Runner(loop_factory=asyncio.new_event_loop)
-        options = self._runner.run(options_of(settings, os.environ, self._tools))
+        judged, played = any(map(may_be_judged, cases)), any(map(has_a_user, cases))
+        making = options_of(settings, os.environ, self._tools, is_judged=judged, is_played=played)
+        options = self._runner.run(making)
         return CaseLoop(self._runner, agent, options, self._release_output)
 
 
@@ -501,7 +505,8 @@ class EvalCase(pytest.Function):
             NotPassed: it failed, or the agent or a check broke.
             UsageError: the agent is unknown, or something that a run needs is missing.
         """
-        result = self.evals.run(self.number, self.located, self.funcargs["evalc_agent"])
+        chosen = (item.located.case for item in self.session.items if isinstance(item, EvalCase))
+        result = self.evals.run(self.number, self.located, self.funcargs["evalc_agent"], chosen)
         match result.status:
             case "passed":
                 return
