@@ -534,7 +534,7 @@ def run_evals(
     with collector_off():
         from evalc.dsl.sources import unsaved  # noqa: PLC0415
         from evalc.setup.request import compiled_run, given_by, to_run  # noqa: PLC0415
-        from evalc.setup.runner import runs_code_of_others, to_the_end  # noqa: PLC0415
+        from evalc.setup.runner import longest_ms, runs_code_of_others, to_the_end  # noqa: PLC0415
 
     given = given_by(paths or None, _given(flags | {"maxfail": 1} if fail_fast else flags))
     settings = given.settings()
@@ -556,7 +556,7 @@ def run_evals(
     files = [asked.file for asked in outputs if asked.file is not None]
     advice = partial(_advice, start)
     if runs_code_of_others(settings):
-        supervise(settings.timeout_ms, advice)
+        supervise(longest_ms(settings), advice)
     with standard_output_alone() as stdout, unsaved(beside):
         progress = _progress()
         try:

@@ -24,6 +24,7 @@ from evalc.config.tables import (
     JudgeTable,
     LocalTable,
     ModelTable,
+    PaceTable,
     ProviderTable,
     Setting,
     Table,
@@ -32,7 +33,7 @@ from evalc.config.tables import (
     provider_table,
 )
 from evalc.dsl.kinds import Key, Shape
-from evalc.runtime import CONCURRENCY, TIMEOUT_MS
+from evalc.runtime import CONCURRENCY
 
 if TYPE_CHECKING:
     from evalc.dsl.walk import Fields
@@ -93,10 +94,8 @@ class Settings(Table):
         otherwise="that of `RAY_ADDRESS`, or one on this machine for the run",
         flag="--",
     ).says("The Ray cluster: `HOST:PORT` of its head node, or `auto` for this machine's cluster.")
-    rpm = Setting(k.whole(1, 1_000_000), None, examples=(600,), otherwise="no limit", flag="--").says(
-        "Send at most N requests a minute to the agent."
-    )
-    timeout_ms = Setting(k.DURATION, TIMEOUT_MS, flag="--").says("The time for each attempt at a case, such as `90s`.")
+    rpm = PaceTable.rpm
+    timeout_ms = PaceTable.timeout_ms
     tools = Setting(k.PATH, None, examples=("tools/tools.exports.ts",), flag="--", also="toolRegistryPath").says(
         "The file with the agent's tools, to offer them to models and to check their names: JSON, or a TypeScript or "
         "JavaScript module."
@@ -242,13 +241,13 @@ class Settings(Table):
         return tuple(sorted(values - {""}))
 
     def for_agent(self, agent: str) -> Settings:
-        """The settings that hold for an agent, which is then the only one: under a name, its own win."""
+        """The settings that hold for an agent, which is then the only one: under a name, its own win, but for flags."""
         named = dict(self.agents).get(agent)
         if named is None:
             return self.replace(agent=self.agent.replace(use=(agent,)))
         provider = provider_of(named.use)
         own = {} if provider is None else {provider.name: named.over(self.providers[provider.name])}
-        return self.replace(
+        return named.over(self, but_for=self.given).replace(
             agent=named.over(self.agent).replace(use=(named.use,)),
             model=named.over(self.model),
             local=named.over(self.local),

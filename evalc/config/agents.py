@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
@@ -15,6 +15,7 @@ from evalc.config.tables import (
     HttpTable,
     LocalTable,
     ModelTable,
+    PaceTable,
     ProviderTable,
     Setting,
     Table,
@@ -34,14 +35,15 @@ _OF_MODELS: Final = (HttpTable.retries, HttpTable.verify_tls, HttpTable.ca_file,
 
 
 @final
-class NamedAgentTable(HttpTable, CommandTable, ModelTable, ProviderTable, LocalTable):
+class NamedAgentTable(HttpTable, CommandTable, ModelTable, ProviderTable, LocalTable, PaceTable):
     """An agent that has a name."""
 
     use = Setting(k.TEXT, "", examples=AgentTable.use.examples[:1]).says("The agent, as `--agent` takes it.")
 
-    def over(self, table: T) -> T:
-        """A table of settings, where this agent's own win."""
-        own = {each.attribute for each in declared_in(type(table))} & vars(self).keys()
+    def over(self, table: T, but_for: Collection[str] = ()) -> T:
+        """A table of settings, where this agent's own win, but for those of some names."""
+        declared = {each.attribute for each in declared_in(type(table)) if each.name not in but_for}
+        own = declared & vars(self).keys()
         return table.replace(**{name: vars(self)[name] for name in own})
 
     def said(self) -> Iterator[tuple[Setting[Any], Any]]:
@@ -68,6 +70,7 @@ def _keys_of(kind: str) -> Iterator[Setting[Any]]:
         yield from declared_in(LocalTable)
     if kind == "replay":
         yield HttpTable.body
+    yield from declared_in(PaceTable)
 
 
 _CALLED: Final = {

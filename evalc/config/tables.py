@@ -190,6 +190,15 @@ class CommandTable(Table):
     ).says("The folders of the Agent Skills that a program finds in the folder of each attempt; `[]` for none.")
 
 
+class PaceTable(Table):
+    """How fast an agent is asked, and how long it may take."""
+
+    rpm = Setting(k.whole(1, 1_000_000), None, examples=(600,), otherwise="no limit", flag="--").says(
+        "Send at most N requests a minute to the agent."
+    )
+    timeout_ms = Setting(k.DURATION, TIMEOUT_MS, flag="--").says("The time for each attempt at a case, such as `90s`.")
+
+
 @final
 class AgentTable(HttpTable, CommandTable):
     """The agent, and how it is called over HTTP."""

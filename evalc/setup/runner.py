@@ -122,7 +122,7 @@ async def run(what: ToRun, start: Start, observer: Observer = NOBODY) -> Run:
     specs = [agent for agent in request.agents or settings.agent.use if isinstance(agent, str)]
     none_failed = {"wanted": msgspec.to_builtins(what.selection)} if what.selection.none_failed else {}
     options = replace(
-        options,
+        with_their_own(options, settings, request.agents or settings.agent.use, agents),
         run_id=start.run_id,
         flags={**start.flags, **none_failed},
         limits=replace(options.limits, max_fail=request.max_fail),
@@ -455,6 +455,22 @@ async def options_of(
         )
 
 
+def with_their_own(
+    options: RunOptions, settings: Settings, given: Sequence[object], agents: Sequence[Agent]
+) -> RunOptions:
+    """The options, with how fast each agent is asked and how long it may take; the `agents` are those `given`."""
+    specs = {agent.endpoint: spec for spec, agent in zip(given, agents, strict=True) if isinstance(spec, str)}
+    own = {name: _settings_for(spec, settings) for name, spec in specs.items()}
+    return replace(
+        options, of_agents={name: {"rpm": each.rpm, "timeout_ms": each.timeout_ms} for name, each in own.items()}
+    )
+
+
+def longest_ms(settings: Settings) -> float:
+    """The time that an attempt at a case may take, in milliseconds, of the agent that may take the longest."""
+    return max((settings.timeout_ms, *(own.timeout_ms for _, own in _everybody(settings))))
+
+
 def _checks_of(settings: Settings) -> ProjectChecks:
     """The checks of the project's files, imported before anything is asked."""
     files = tuple(map(os.path.abspath, settings.checks))
@@ -560,6 +576,7 @@ def asked_of(
         table = f"agents.{name}." if name else ""
         specs.append(spec)
         asked |= {f"{table}use": shown_url(spec)} if table else {}
+        asked |= {f"{table}timeoutMs": own.timeout_ms} if own.timeout_ms != settings.timeout_ms else {}
         for each, value in _kept(_of_agent(spec), own, environ, redactor):
             asked[f"{table}{in_camel_case(each.attribute)}" if table else each.recorded] = value
     asked |= {each.recorded: value for each, value in _kept(_of_others(settings), settings, environ, redactor)}

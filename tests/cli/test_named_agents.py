@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import evalc
-from tests.cli.conftest import Invoke
+from evalc.runtime.agents.pace import Clock, RateLimit
+from tests.cli.conftest import Invoke, Outcome
 from tests.cli.test_asked_otherwise import SECRET, SUITE, refused, torn
 from tests.cli.test_run_agents import foreign
 from tests.support.packages import install
@@ -138,6 +139,11 @@ def test_a_variable_that_only_another_agent_needs_may_be_missing(
             "`agents.fast.redirects` was not given and is 1 now",
         ),
         ("[agents.safe]\nuse = ", "[agents.safe]\nuse = 'http://127.0.0.1:9/' #", "`agents.safe.use` was http"),
+        (
+            "[agents.safe]",
+            "timeout = '5s'\n[agents.safe]",
+            "`agents.fast.timeout` in milliseconds was not given and is 5000 now",
+        ),
     ],
 )
 def test_a_run_is_not_resumed_where_an_agent_has_changed(
@@ -218,6 +224,82 @@ def test_one_model_is_compared_with_itself_and_replayed(invoke: Invoke, project:
     assert invoke("run", "--agent", f"replay:{folders[1]}").code == 0
     (project / "evalc.toml").write_text(text.replace("1.5", "1"))
     assert "differs in `model`" in invoke("run", "--agent", f"replay:{folders[1]}").out
+
+
+PACED = """
+rpm = 500_000
+timeout = "4s"
+
+[agents.slow]
+use = "python:{module}.py:agent"
+rpm = 600_000
+timeout = "1m"
+
+[agents.usual]
+use = "python:{module}.py:agent"
+"""
+TAKES_FIVE_SECONDS = """\
+from contextlib import asynccontextmanager
+from evalc.agents import AgentResponse
+
+class _Agent:
+    endpoint = "recorded"
+
+    @asynccontextmanager
+    async def session(self):
+        yield self
+
+    async def send(self, request):
+        return AgentResponse(response="Paris", duration_ms=5000)
+
+agent = _Agent()
+"""
+
+
+@pytest.fixture
+def rates(project: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A configuration of two agents, one of which has a pace of its own; and the rates of the runs."""
+    module = f"pacing_{project.name}"
+    (project / "evals" / "weather.eval.yaml").write_text(SUITE)
+    (project / f"{module}.py").write_text(TAKES_FIVE_SECONDS)
+    (project / "evalc.toml").write_text(PACED.format(module=module))
+    made: list[int] = []
+
+    def counted(per_minute: int, clock: Clock) -> RateLimit:
+        made.append(per_minute)
+        return RateLimit(per_minute, clock)
+
+    monkeypatch.setattr("evalc.runtime.agents.pace.RateLimit", counted)
+    return made
+
+
+def passed(outcome: Outcome) -> dict[str, int]:
+    return {suite["agentEndpoint"]: suite["summary"]["passed"] for suite in json.loads(outcome.out)["suites"]}
+
+
+def test_an_agent_has_a_rate_and_a_time_of_its_own(invoke: Invoke, rates: list[int]) -> None:
+    both = ("--agent", "slow", "--agent", "usual", "--json")
+    assert passed(invoke("run", *both)) == {"slow": 2, "usual": 0}
+    assert rates == [600_000, 500_000]
+    rates.clear()
+    assert passed(invoke("run", *both, "--rpm", "700000", "--timeout", "1ms")) == {"slow": 0, "usual": 0}
+    assert rates == [700_000, 700_000]
+
+
+def test_a_recorded_agent_has_the_time_of_its_name(invoke: Invoke, project: Path, rates: list[int]) -> None:
+    assert passed(invoke("run", "--agent", "slow", "--record", "tape", "--json")) == {"slow": 2}
+    (folder,) = (project / "tape").iterdir()
+    assert [*passed(invoke("run", "--agent", f"replay:{folder}", "--json")).values()] == [2]
+    assert rates == [600_000] * 2
+
+
+def test_a_rate_and_a_time_are_settings_of_any_agent(invoke: Invoke, project: Path) -> None:
+    (project / "evalc.toml").write_text("[agents.fast]\nuse = 'demo'\nrpm = 600\ntimeout = '90s'\n")
+    lines = [line.split("  # ")[0].split(" = ") for line in invoke("config").out.splitlines()]
+    shown = {key.strip(): value.strip() for key, value in lines if key.startswith("agents")}
+    assert shown == {"agents.fast.use": '"demo"', "agents.fast.rpm": "600", "agents.fast.timeout": '"90s"'}
+    (project / "evalc.toml").write_text("[agents.fast]\nuse = 'demo'\nrpm = 0\n")
+    assert "`rpm` must be between" in invoke("check").out
 
 
 def test_the_name_of_an_installed_agent_is_refused(

@@ -15,6 +15,7 @@ from evalc.report.words import main_reason
 from evalc.runtime.run.again_load import load_run
 from evalc.runtime.store.runs import find_results, read_closing
 from evalc.setup.compile import soundly_compiled
+from tests.cli.test_named_agents import TAKES_FIVE_SECONDS
 
 pytest_plugins = ["pytester"]
 
@@ -306,6 +307,16 @@ def test_missing_parts_are_reported_without_a_traceback(
     assert result.ret in (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
     result.stdout.fnmatch_lines([message])
     assert "Traceback" not in result.stdout.str()
+
+
+def test_a_named_agent_has_a_time_of_its_own(pytester: pytest.Pytester) -> None:
+    write(pytester, "hello.eval.yaml", "eval: {test_cases: [{name: hi, message: Hello, validate: [non-empty]}]}\n")
+    write(pytester, "five_seconds.py", TAKES_FIVE_SECONDS)
+    table = '[agents.slow]\nuse = "python:five_seconds.py:agent"\ntimeout = "1m"\n'
+    write(pytester, "evalc.toml", f'agent = "slow"\ntimeout = "1s"\n{table}')
+    for flags in (["--evalc-agent", "slow"], ["-o", "evalc=true"]):
+        run(pytester, *flags).assert_outcomes(passed=1)
+    run(pytester, "--evalc-agent", "python:five_seconds.py:agent").assert_outcomes(failed=1)
 
 
 JUDGED = """\

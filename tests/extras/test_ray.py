@@ -168,8 +168,9 @@ def test_the_run_alone_decides_when_to_stop(project: Path) -> None:
 
 
 @pytest.mark.usefixtures("cluster")
-def test_all_workers_share_one_rate(project: Path) -> None:
-    run("python:answers:answer", rpm=1200, concurrency=20, keywords="case_1 or case_2 or case_3")
+def test_all_workers_share_the_rate_of_an_agent(project: Path) -> None:
+    (project / "evalc.toml").write_text("[agents.paced]\nuse = 'python:answers:answer'\nrpm = 1200\n")
+    run("paced", concurrency=20, keywords="case_1 or case_2 or case_3")
     times = sorted(when for _, when, _ in asked(project))
     assert len(times) > 30
     assert times[-1] - times[0] >= 0.7 * (len(times) - 1) * 60 / 1200

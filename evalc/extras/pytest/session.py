@@ -42,7 +42,7 @@ from evalc.runtime.store.redact import encoded, redacted
 from evalc.runtime.store.runs import Closing, write_closing
 from evalc.setup.compile import compiled, options_for, policy_of
 from evalc.setup.request import has_a_user, may_be_judged
-from evalc.setup.runner import agents_of, options_of, redactor_of
+from evalc.setup.runner import agents_of, options_of, redactor_of, with_their_own
 from evalc.tools import ToolRegistry
 
 _Ran = tuple[LocatedCase, CaseRun]
@@ -310,7 +310,8 @@ class EvalSession:
         self._runner = self._runner or asyncio.Runner(loop_factory=asyncio.new_event_loop)
         judged, played = any(map(may_be_judged, cases)), any(map(has_a_user, cases))
         making = options_of(settings, os.environ, self._tools, is_judged=judged, is_played=played)
-        options = self._runner.run(making)
+        named = settings.agent.use if given is None else (given,)
+        options = with_their_own(self._runner.run(making), settings, named, (agent,)).for_agent(agent)
         return CaseLoop(self._runner, agent, options, self._release_output)
 
 

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 
 class Work(NamedTuple):
-    """Work for every worker: the same agents, options and judges."""
+    """Work for every worker: the same agents, each with its options, and judges."""
 
     agents: Mapping[str | None, Agent]
-    options: CaseOptions
+    options: Mapping[str | None, CaseOptions]
     panel: Panel | None
 
 
@@ -79,13 +79,13 @@ class RayWorker:
     """An actor that attempts many cases at a time. Each has a session to itself, which later cases use again.
 
     `work` is the pickled `Work`, `path` where the process that began the run looks for modules, such as that of its
-    agent, and `rate` the actor of a `SharedRate`; None if nothing limits the rate.
+    agent, and `rates` the actors of the agents' `SharedRate`; an agent whose rate nothing limits has none.
     """
 
-    def __init__(self, work: bytes, path: Sequence[str], rate: Any | None) -> None:
+    def __init__(self, work: bytes, path: Sequence[str], rates: Mapping[str | None, Any]) -> None:
         sys.path += [folder for folder in path if folder not in sys.path]
         self._work: Work = pickle.loads(work)  # noqa: S301 - from the process that started this one
-        self._pace = None if rate is None else Pace(rate=_RemoteRate(rate))
+        self._paces = {agent: Pace(rate=_RemoteRate(rate)) for agent, rate in rates.items()}
         self._idle: dict[str | None, list[Worker]] = {agent: [] for agent in self._work.agents}
 
     async def ready(self) -> tuple[str, int]:
@@ -102,7 +102,8 @@ class RayWorker:
     async def _attempted(self, attempt: Attempt) -> tuple[int, CaseRun]:
         idle = self._idle[attempt.agent]
         agents, options, panel = self._work
-        worker = idle.pop() if idle else Worker(agents[attempt.agent], options, self._pace, panel)
+        pace = self._paces.get(attempt.agent)
+        worker = idle.pop() if idle else Worker(agents[attempt.agent], options[attempt.agent], pace, panel)
         run = await worker.attempt(LocatedCase(attempt.case, {}), trace=attempt.trace)
         idle.append(worker)
         return attempt.number, run
@@ -171,7 +172,8 @@ class RayEngine(msgspec.Struct, frozen=True):
         """
         if options.concurrency == "auto":
             raise UsageError("the Ray engine needs `--concurrency N`: how many cases run at a time on the cluster")
-        work = _packed(Work(agents, options.of_cases, options.panel))
+        own = {name: options.for_agent(agent) for name, agent in agents.items()}
+        work = _packed(Work(agents, {name: each.of_cases for name, each in own.items()}, options.panel))
         async with AsyncExitStack() as at_the_end:
             if self.address is not None or not ray.is_initialized():  # else the caller is connected, and stays so
                 # The processes of a cluster that Ray starts end with the thread that has started them.
@@ -179,9 +181,11 @@ class RayEngine(msgspec.Struct, frozen=True):
                 at_the_end.callback(thread.abandon)
                 await _connect(self.address, thread)
                 at_the_end.callback(ray.shutdown)
-            rate = None if options.rpm is None else ray.remote(SharedRate).options(num_cpus=0).remote(options.rpm)
+            shared = ray.remote(SharedRate).options(num_cpus=0)
+            rates = {name: shared.remote(each.rpm) for name, each in own.items() if each.rpm is not None}
             count = max(1, min(options.concurrency, int(ray.cluster_resources().get("CPU", 1))))
-            pool = _Pool(work, rate, patience=options.timeout_ms / 1000 + _PATIENCE_SECONDS)
+            longest = max(each.timeout_ms for each in own.values())
+            pool = _Pool(work, rates, patience=longest / 1000 + _PATIENCE_SECONDS)
             try:
                 await pool.start(count)
                 yield lambda agent: _CaseWorker(pool, agent)
@@ -261,12 +265,12 @@ class _CaseWorker:
 class _Pool:
     """The workers of a run, each in its seat, and the attempts that wait for them.
 
-    `work` and `rate` are as for `RayWorker`; `patience` is how many seconds a worker's event loop may be blocked.
+    `work` and `rates` are as for `RayWorker`; `patience` is how many seconds a worker's event loop may be blocked.
     """
 
-    def __init__(self, work: bytes, rate: Any | None, *, patience: float) -> None:
+    def __init__(self, work: bytes, rates: Mapping[str | None, Any], *, patience: float) -> None:
         self._new_actor = ray.remote(RayWorker).options(num_cpus=1, max_concurrency=_MOST_CHUNKS)
-        self._given = (ray.put(work), sys.path, rate)
+        self._given = (ray.put(work), sys.path, rates)
         self._patience = patience
         self._seats: list[_Seat] = []
         self._waiting: list[_Request] = []

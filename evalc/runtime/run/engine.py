@@ -94,10 +94,10 @@ class LocalEngine:
         self, agents: Mapping[str | None, Agent], options: RunOptions, warnings: list[str]
     ) -> AsyncIterator[NewWorker]:
         """Watch for code that blocks the event loop while the engine is open."""
-        paces = {name: Pace.of(options.concurrency, options.rpm) for name in agents}
-        case_options = options.of_cases
+        own = {name: options.for_agent(agent) for name, agent in agents.items()}
+        paces = {name: Pace.of(each.concurrency, each.rpm) for name, each in own.items()}
         with watched(warnings):
-            yield lambda name: Worker(agents[name], case_options, paces[name], options.panel)
+            yield lambda name: Worker(agents[name], own[name].of_cases, paces[name], options.panel)
 
     def at_a_time(self, agents: Sequence[Agent], options: RunOptions, warnings: list[str]) -> int:
         """As many as the options say, if this process may have as many files open."""
@@ -252,6 +252,8 @@ class RunOptions(CaseOptions, frozen=True, kw_only=True):
     # how many cases run at a time; `auto` finds out how many the agent keeps up with
     concurrency: Concurrency = CONCURRENCY
     rpm: int | None = None  # how many requests go to the agent a minute at most; None means no limit
+    # the options that hold for one agent alone, by its name in results
+    of_agents: Mapping[str, Mapping[str, Any]] = {}
     registry: ToolRegistry | None = None  # the tools as they are now; None leaves staleness unchecked
     # a run to compare with: a run id, `latest`, or a path; None for none but what gates of suites need
     baseline: str | None = None
@@ -272,6 +274,10 @@ class RunOptions(CaseOptions, frozen=True, kw_only=True):
     resumed: Path | None = None  # the folder of the run that is gone on with; None begins a new one
     retry_errors: bool = False  # whether the cases of that run which ended in error are run again
     command: str = "evalc run --resume latest"  # the command that resumes the run
+
+    def for_agent(self, agent: Agent) -> RunOptions:
+        """The options that hold for an agent: its own win."""
+        return msgspec.structs.replace(self, **self.of_agents.get(agent.endpoint, {}))
 
     @property
     def of_cases(self) -> CaseOptions:
