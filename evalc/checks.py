@@ -60,7 +60,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
         duration_ms: how long the answer took.
         usage: what the answer used, where the agent says so.
         written: the files that the agent wrote, each with its `path`, its `size` in bytes, and its `text` unless it is
-            long or no UTF-8; None if it had no folder to write in.
+            long or no UTF-8; None if it had no folder to write in. Under `turn N`, as they were when that turn ended.
         case_id: the id of the case.
         message: what was sent; under `turn N`, what the user said in that turn.
         messages: the messages of the case, each with its `role` and `content`; of a conversation all that was said.

@@ -242,7 +242,8 @@ class CriterionResult(_Record, frozen=True, kw_only=True):
 class TurnDetails(_Record, frozen=True, kw_only=True):
     """One turn of a conversation: what was said, what was answered, and how long that took.
 
-    `calls` is how many tool calls it took: they are in `toolCalls` of the case, turn by turn.
+    `calls` is how many tool calls it took: they are in `toolCalls` of the case, turn by turn. `written` are the files
+    that the agent had written by its end, unset if they are those of the case.
     """
 
     message: str
@@ -250,6 +251,7 @@ class TurnDetails(_Record, frozen=True, kw_only=True):
     calls: int
     duration_ms: float
     usage: dict[str, int | float] | msgspec.UnsetType = msgspec.UNSET
+    written: tuple[WrittenFile, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class CaseDetails(_Record, frozen=True, kw_only=True):

@@ -245,6 +245,7 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "calls": "How many of the case's calls of tools are those of this turn.",
         "durationMs": "How long the answer took, in milliseconds.",
         "usage": "What the agent says that it used.",
+        "written": "The files that the agent had written by its end, where they are not those of the case.",
     },
     "AssertionResult": {
         "at": "The JSON pointer from the case to the assertion.",

@@ -171,9 +171,9 @@ CHECKS = """\
 import evalc
 
 @evalc.custom_check
-def wrote(answer: evalc.Answer, path: str) -> evalc.Outcome:
+def wrote(answer: evalc.Answer, *wanted: str) -> evalc.Outcome:
     paths = [file.path for file in answer.written or ()]
-    return evalc.Outcome(passed=path in paths, reason=f"it wrote {paths}")
+    return evalc.Outcome(passed={*wanted} <= {*paths}, reason=f"it wrote {paths}")
 """
 SUITE = """\
 suite: files
@@ -192,6 +192,46 @@ def test_a_check_of_ones_own_sees_the_files(invoke: Invoke, project: Path) -> No
     (project / "agent.py").write_text(WRITER.replace('"out.csv"', '"other.csv"'))
     outcome = invoke("run", "files.eval.yaml", "--agent", "command:python agent.py")
     assert "wrote: it wrote ['other.csv']" in outcome.out
+
+
+TALKING = """\
+import json, sys
+for number, _ in enumerate(sys.stdin, 1):
+    for path in (f"{number}.md", "all.md"):
+        open(path, "a").write(f"turn {number} with k3y-of-mine\\n")
+    print(json.dumps({"response": "Done."}), flush=True)
+"""
+TURNS = """\
+suite: files
+eval:
+  test_cases:
+    - name: a
+      files: {data.csv: tables/evals/data.csv}
+      turns:
+        - {say: Begin., validate: ['check wrote("1.md")', 'not check wrote("2.md")']}
+        - {say: Go on., validate: ['check wrote("1.md", "2.md", "all.md")']}
+        - {say: End., validate: ['check wrote("3.md", "all.md")']}
+      validate: [check wrote("3.md")]
+"""
+
+
+def test_a_check_of_a_turn_sees_the_files_that_were_there_when_it_ended(
+    invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in {"agent.py": TALKING, "checks.py": CHECKS, "files.eval.yaml": TURNS}.items():
+        (project / name).write_text(text)
+    (project / "evalc.toml").write_text('checks = ["checks.py"]\n')
+    assert invoke("run", "files.eval.yaml", "--agent", "command:python agent.py").out.count("✓") == 2
+    (result,) = project.glob("**/results/*/files.labeled.json")
+    details = json.loads(result.read_text())["cases"][0]["details"]
+    assert [file["path"] for file in details["written"]] == ["1.md", "2.md", "3.md", "all.md"]
+    of_turns = [[file["path"] for file in turn.get("written", ())] for turn in details["turns"]]
+    assert of_turns == [["1.md", "all.md"], ["1.md", "2.md", "all.md"], []]  # of the last, they are the case's
+    assert invoke("rescore", "latest").code == 0
+    monkeypatch.setenv("KEY_OF_MINE", "k3y-of-mine")
+    (project / "evalc.toml").write_text('checks = ["checks.py"]\nsecrets = ["KEY_OF_MINE"]\n')
+    assert invoke("run", "files.eval.yaml", "--agent", "command:python agent.py").code == 0
+    assert "not rescored, since secrets were struck out of what their checks read" in invoke("rescore", "latest").out
 
 
 def test_an_agent_without_a_folder_is_said_to_lack_the_files(invoke: Invoke) -> None:

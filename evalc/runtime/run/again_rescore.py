@@ -71,7 +71,10 @@ def _turns(details: CaseDetails, whole: AgentResponse | None) -> tuple[AnsweredT
     for turn in () if details.turns is msgspec.UNSET else details.turns:
         of_turn, calls = calls[: turn.calls], calls[turn.calls :]
         usage = None if turn.usage is msgspec.UNSET else msgspec.convert(turn.usage, Usage)
-        response = msgspec.structs.replace(like, response=turn.response, tool_calls=tuple(of_turn), usage=usage)
+        written = like.written if turn.written is msgspec.UNSET else turn.written
+        response = msgspec.structs.replace(
+            like, response=turn.response, tool_calls=tuple(of_turn), usage=usage, written=written
+        )
         turns.append(AnsweredTurn(turn.message, response, turn.duration_ms))
     return tuple(turns)
 

@@ -330,6 +330,7 @@ def evidence_of(case: Case, answer: AgentAnswer, options: CaseOptions, judge: Ca
             tool_mode=turn.response.tool_mode,
             duration_ms=turn.duration_ms,
             usage=turn.response.usage,
+            written=turn.response.written,
             turn=count,
             said=said[:count],
             earlier_calls=tuple(call for each in answer.turns[: count - 1] for call in each.response.tool_calls),
@@ -486,7 +487,7 @@ def _details(case: Case, answer: AgentAnswer, checked: Checked, judge: CaseJudge
     if case.input.messages:
         sent = tuple([replace(turn, content=_sent(turn.content)) for turn in case.input.messages])
     if answer.turns:
-        turns = tuple(map(_turn_details, answer.turns))
+        turns = tuple([_turn_details(turn, response) for turn in answer.turns])
     user_usage = msgspec.UNSET if answer.user is None else _user_usage(answer.user)
     if response is None:
         calls = [call for turn in answer.turns for call in turn.response.tool_calls]
@@ -524,13 +525,15 @@ def _user_usage(user: PlayedUser) -> dict[str, int | float]:
     return {"requests": user.requests, **({} if user.cost_usd is None else {"costUsd": user.cost_usd})}
 
 
-def _turn_details(turn: AnsweredTurn) -> TurnDetails:
+def _turn_details(turn: AnsweredTurn, whole: AgentResponse | None) -> TurnDetails:
+    written = turn.response.written
     return TurnDetails(
         message=_sent(turn.message),
         response=turn.response.response,
         calls=len(turn.response.tool_calls),
         duration_ms=turn.duration_ms,
         usage=_usage(turn.response.usage) or msgspec.UNSET,
+        written=msgspec.UNSET if written is None or (whole and written == whole.written) else written,
     )
 
 

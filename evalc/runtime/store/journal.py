@@ -546,6 +546,6 @@ def _unwritable(run: CaseRun, error: Exception) -> CaseRun:
 
 
 def _answers_of(run: CaseRun) -> tuple[object, ...]:
-    """The texts that the checks of the case read."""
+    """The parts of the answers that checks and judges of the case read."""
     attempts = [answer.details for answer in run.answers] or [run.result.details]
-    return tuple((details.response, details.tool_calls, details.turns) for details in attempts)
+    return tuple((details.response, details.tool_calls, details.turns, details.written) for details in attempts)
