@@ -9,6 +9,7 @@
         +-- AgentUnavailable     no connection, or an answer that says "not now"
         +-- AgentProtocolError   an answer that is not of the agreed shape; carries the body, shortened
     +-- JudgeError               the judge gave no score: the case ends in `error`
+    +-- PlayerError              whoever plays the user said nothing that it could say: the case ends in `error`
     +-- EngineError              no case can be run any more: exit code 3, what was finished is kept
     +-- MachineError             this machine lacks something, such as space: exit code 70, what was finished is kept
 
@@ -89,6 +90,10 @@ class AgentProtocolError(AgentError):
 
 class JudgeError(EvalcError):
     """A judge, or too many of a panel, gave no score."""
+
+
+class PlayerError(EvalcError):
+    """Whoever plays a user said nothing that this user could say; the message says why."""
 
 
 class MachineError(EvalcError):

@@ -282,3 +282,18 @@ def test_a_prompt_is_run_by_its_id_from_the_folder_of_prompts(invoke: Invoke, tm
     assert outcome.code == 0
     assert "hello-v1/a" in outcome.out
     assert "bye-v1/a" not in outcome.out
+
+
+@pytest.mark.usefixtures("project")
+def test_a_run_loads_only_what_its_cases_need() -> None:
+    script = (
+        "import sys\nfrom evalc.cli.main import main\n"
+        "sys.argv = ['evalc', 'run', '--agent', 'demo', '-q']\n"
+        "try:\n    main()\nexcept SystemExit as ended:\n    assert not ended.code\n"
+        "assert 'evalc.runtime.run.run' in sys.modules\n"
+        "needless = ('opentelemetry', 'requests', 'httpx', 'httpcore', 'jsonschema', 'lark', 'markdown_it',\n"
+        "    'evalc.extras.otel', 'evalc.runtime.run.user', 'evalc.runtime.checks.grounding')\n"
+        "assert not [name for name in sys.modules if name.startswith(needless)]\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, text=True)
+    assert (done.returncode, "Error" in done.stderr) == (0, False), done.stderr

@@ -406,16 +406,3 @@ def test_a_receiver_that_is_no_plain_url(invoke: Invoke, url: str) -> None:
         2,
         "error: `--otel` must be a URL without user, query and fragment, or `env`\n",
     )
-
-
-def test_a_run_without_it_imports_nothing_of_it(project: Path) -> None:
-    script = (
-        "import sys\nfrom evalc.cli.main import main\n"
-        "sys.argv = ['evalc', 'run', '--agent', 'demo', '-q']\n"
-        "try:\n    main()\nexcept SystemExit as ended:\n    assert not ended.code\n"
-        "assert 'evalc.runtime.run.run' in sys.modules\n"
-        "without = ('opentelemetry', 'requests', 'evalc.extras.otel')\n"
-        "assert not [name for name in sys.modules if name.startswith(without)]\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False, text=True)
-    assert (done.returncode, "Error" in done.stderr) == (0, False)

@@ -6,12 +6,12 @@ import asyncio
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 import msgspec
 
-from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable
+from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, PlayerError
 from evalc.base.guard import TimeLimit, is_of_the_run
 from evalc.model.answer import (
     DEFAULT_TURNS,
@@ -29,8 +29,10 @@ from evalc.runtime.agents import HoldsConversations, Session, pace, wire
 from evalc.runtime.agents.trace import within
 from evalc.runtime.agents.wire import refuse_absurd
 from evalc.runtime.checks.words import number, shown
-from evalc.runtime.run.user import UserError, UserPlayer
 from evalc.runtime.store.resume import AttemptLog
+
+if TYPE_CHECKING:
+    from evalc.runtime.run.user import UserPlayer
 
 _ENDING_SECONDS: Final = 5.0
 
@@ -121,7 +123,7 @@ async def _turns(
         count = len(turns) + 1
         try:
             text = await _next(texts, turns, player)
-        except UserError as error:
+        except PlayerError as error:
             return AgentAnswer(_sum_of(turns), None, "error", f"user: turn {count}: {error}", tuple(turns))
         if text is None:
             break
@@ -153,7 +155,7 @@ async def _next(texts: Sequence[str] | None, turns: Sequence[AnsweredTurn], play
     if texts is not None:
         return texts[len(turns)] if len(turns) < len(texts) else None
     if player is None:
-        raise UserError("nobody plays the user")
+        raise PlayerError("nobody plays the user")
     return await player.next(turns)
 
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Protocol, final
+from typing import TYPE_CHECKING, Any, Final, Protocol, final
 
 import msgspec
 
@@ -29,12 +29,14 @@ from evalc.runtime.judges.panel import JudgePool, Panel
 from evalc.runtime.run.ask import ask_agent, broken_answer, request_of
 from evalc.runtime.run.case import CaseOptions, result_of
 from evalc.runtime.run.gates import Limits
-from evalc.runtime.run.user import UserPlayer
 from evalc.runtime.store.journal import Asked, CaseRun
 from evalc.runtime.store.redact import NO_SECRETS, Redactor
 from evalc.runtime.store.resume import AttemptLog
 from evalc.runtime.store.runs import new_run_id
 from evalc.tools import ToolRegistry
+
+if TYPE_CHECKING:
+    from evalc.runtime.run.user import UserPlayer
 
 
 class CaseWorker(Protocol):
@@ -186,6 +188,8 @@ class Worker:
             return broken_answer(error)
         player: UserPlayer | None = None
         if case.input.user is not None:
+            from evalc.runtime.run.user import UserPlayer  # noqa: PLC0415 - for start-up: its patterns take 6 ms to compile
+
             try:
                 user = await self._user_session()
             except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):

@@ -14,7 +14,7 @@ from typing import Any, Final, final
 
 import msgspec
 
-from evalc.base.errors import AgentError, AgentTimeout
+from evalc.base.errors import AgentError, AgentTimeout, PlayerError
 from evalc.base.guard import TimeLimit, is_of_the_run
 from evalc.check.texts import NotJson, parse_leniently
 from evalc.model.answer import AgentRequest, AgentResponse, AnsweredTurn, PlayedUser, Usage
@@ -227,10 +227,6 @@ _OUT_OF_ROLE: Final = re.compile(
 _ADDRESS: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://[^\s\"'<>]+")
 
 
-class UserError(Exception):
-    """A player said nothing that its user could say; the message says why."""
-
-
 class _Unusable(Exception):
     """An answer that is not of the agreed form, or that this user could not give; the message says why."""
 
@@ -286,7 +282,7 @@ class UserPlayer:
         """The message of the user after these turns; None if the user is done.
 
         Raises:
-            UserError: whoever plays the user broke, or left its goal, its facts or its role.
+            PlayerError: whoever plays the user broke, or left its goal, its facts or its role.
         """
         if not turns and self._user.opens is not None:
             return self._user.opens
@@ -302,7 +298,7 @@ class UserPlayer:
                 complaint = shown(str(unusable), 300)
             else:
                 return None if said.done else said.say
-        raise UserError(complaint)
+        raise PlayerError(complaint)
 
     def _request(self, turns: Sequence[AnsweredTurn], complaint: str | None) -> AgentRequest:
         user = self._user
@@ -334,11 +330,11 @@ class UserPlayer:
             if is_of_the_run(error):
                 raise
             if is_late or isinstance(error, AgentTimeout):
-                raise UserError(f"no message within {number(self._timeout_ms)} ms") from None
+                raise PlayerError(f"no message within {number(self._timeout_ms)} ms") from None
             if isinstance(error, asyncio.CancelledError):
-                raise UserError("it was cancelled from inside") from None
+                raise PlayerError("it was cancelled from inside") from None
             said = str(error) if isinstance(error, AgentError) else f"{type(error).__name__}: {error}"
-            raise UserError(shown(said, 300)) from None
+            raise PlayerError(shown(said, 300)) from None
         else:
             limit.end()
         finally:
