@@ -352,10 +352,17 @@ def _with_line(finding: Finding, text: str, item: Scalar, source: Source) -> Fin
     meant = meant_by(text)
     if meant is None:
         near = with_tolerance(text)
-        return finding if near is None else finding.replaced(near=quoting.as_item(near))
+        return finding if near is None else finding.replaced(near=_in_place(source, item, near))
     line = quoting.as_item(meant.line)
     fix = quoting.rewritten_item(source, item.start, item.end, line, sure=meant.is_sure and finding.code == "EV131")
-    return finding.replaced(fix, line=line, note=meant.note)
+    return finding.replaced(fix, line=_in_place(source, item, meant.line), note=meant.note)
+
+
+def _in_place(source: Source, item: Scalar, line: str) -> str:
+    """A line as an item of a list or, where the item is not in one, as the value of `not:`."""
+    shown = quoting.as_item(line)
+    is_value = source.text[: item.start].rstrip().endswith(":")
+    return f"not: {shown.removeprefix('- ')}" if is_value else shown
 
 
 def _in_other_words(fields: Fields, item: Mapping) -> Finding | None:

@@ -256,3 +256,17 @@ def test_how_near_is_not_asked(written: str) -> None:
     problems = evalc.check(evalc.Source("s.eval.yaml", f"{HEAD}{written}\n"))
     assert problems
     assert not any("how near" in each.finding.help() for each in problems)
+
+
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [
+        ("not: contains London", 'not: contains "London"'),
+        ("{not: contains London}", 'not: contains "London"'),
+        ("not: at total is about 20", "not: at total within 1 of 20"),
+        ("not: [contains London]", '- contains "London"'),
+    ],
+)
+def test_the_line_under_not_is_shown_with_it(written: str, line: str) -> None:
+    (problem,) = evalc.check(evalc.Source("s.eval.yaml", f"{HEAD}{written}\n"))
+    assert f"`{line}`" in problem.finding.help()
