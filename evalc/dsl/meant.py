@@ -12,6 +12,7 @@ import re
 from functools import cache
 from typing import Final, NamedTuple
 
+from evalc.check.languages import language_named
 from evalc.check.predicates import TOOL, texts_of
 from evalc.diagnostics.near import typo_of
 from evalc.dsl.quoting import is_check
@@ -110,7 +111,11 @@ def _repaired(line: str) -> Meant | None:
     for terminal, phrase, replacement in _PHRASES:
         if terminal in follows.terminals and (found := phrase.match(rest)) is not None:
             return Meant(f"{before}{found.expand(replacement)}{rest[found.end() :]}", False)
-    return _quoted(before, rest, follows.terminals) or _respelt(before, rest, follows.terminals)
+    return (
+        _quoted(before, rest, follows.terminals)
+        or _with_names_quoted(before, rest, follows.terminals)
+        or _respelt(before, rest, follows.terminals)
+    )
 
 
 # --- quotes and brackets ---------------------------------------------------------------------------------------------
@@ -136,6 +141,15 @@ _DESCRIBES: Final = re.compile(
     "|(?:lower|upper)[ -]?case|capital(?:ized)?|valid|is|are|be|been|was|were"
 )
 """Words that begin the description of a text rather than a text: `contains an email address`."""
+_NAME: Final = re.compile(r"""(?<![\w"'])[A-Z][\w-]*(?: (?:[A-Z][\w-]*|\d+\b))*(?!["'])""")
+_JOINTS: Final = re.compile(r"\b(?:AND|OR|NOT|NOR|BUT)\b")
+_LEADING: Final = re.compile(r"(?:either|neither|both|any of|all of|none of) ")
+_FOR: Final = re.compile(r"\bfor\b")
+_ANSWERS: Final = re.compile(r"(?:yes|no)(?: or (?:yes|no))?", re.IGNORECASE)
+_CHOICE: Final = re.compile(r"[a-z]\w*(?:, [a-z]\w*)*,? or [a-z]\w*")
+_CHOSEN: Final = re.compile(r"\b(?!or\b)\w+")
+_OTHERS: Final = re.compile("similar|equivalent|so|such|others?|else|equal|longer|shorter|later")
+_FORMATS: Final = re.compile("json|html|xml|yaml|csv|markdown|python|javascript|sql|latex", re.IGNORECASE)
 _OF_WORDS: Final = re.compile(r"[a-z(].*\(\?!")
 _IN_QUESTIONS: Final = frozenset(
     ("answer", "are", "be", "do", "does", "has", "have", "is", "must", "response", "should", "the")
@@ -193,6 +207,39 @@ def _quoted(before: str, rest: str, terminals: frozenset[str]) -> Meant | None:
     if not _TEXT.fullmatch(rest):
         return None
     return Meant(f'{before}"{rest}"', is_sure or (_is_question(before) and not re.search(r"[\d&/]", rest)))
+
+
+def _with_names_quoted(before: str, rest: str, terminals: frozenset[str]) -> Meant | None:
+    """The line with each name in the rest of it in quotes, where words of the language stand among them.
+
+    `for` may be part of a text as well as name a criterion.
+    """
+    if "STRING" not in terminals or ("LSQB" in terminals and before.rstrip().endswith(" of")) or _FOR.search(rest):
+        return None
+    if _ANSWERS.fullmatch(rest) or (terminals <= _VALUES and _is_choice(rest)):
+        return Meant(f"{before}{_CHOSEN.sub(_in_quotes, rest)}", False)
+    lowered = _JOINTS.sub(lambda joint: joint[0].lower(), rest)
+    if not _NAME.match(lowered) and not _LEADING.match(lowered):
+        return None
+    if not terminals <= _VALUES and any(map(_is_kind, _NAME.findall(lowered))):
+        return None
+    line = f"{before}{_NAME.sub(_in_quotes, lowered)}"
+    return Meant(line, False) if is_check(line) or _translated(line) is not None else None
+
+
+def _is_choice(text: str) -> bool:
+    """Whether a text is words with `or` between them, none of which describes others."""
+    words = _CHOSEN.findall(text) if _CHOICE.fullmatch(text) else ()
+    return bool(words) and not any(_DESCRIBES.fullmatch(word) or _OTHERS.fullmatch(word) for word in words)
+
+
+def _is_kind(name: str) -> bool:
+    """Whether a name says what a text is, in which language or format, rather than what it says."""
+    return language_named(name) is not None or _FORMATS.fullmatch(name) is not None
+
+
+def _in_quotes(text: re.Match[str]) -> str:
+    return json.dumps(text[0], ensure_ascii=False)
 
 
 def _names(before: str, rest: str) -> Meant | None:
