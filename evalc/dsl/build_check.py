@@ -16,7 +16,7 @@ import msgspec
 
 from evalc import base
 from evalc.base.source import Source, Span
-from evalc.check.tree import Bounds, Test
+from evalc.check.tree import Bounds, Test, within
 from evalc.diagnostics import Fault, Finding, Fix
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.raised import outside
@@ -45,6 +45,9 @@ _SAYS_MORE: Final = re.compile(
     re.VERBOSE,
 )
 """Texts without quotes that may be more than a text in the language of checks."""
+_JOINS: Final = re.compile(r"\b(?:not|no|any of|all of|none of|one of|n?either|n?or|both|and)\b")
+"""Words that join or deny texts on a line."""
+_OF_TEXTS: Final = frozenset(("contains", "contains_any", "contains_all", "equals", "starts_with", "ends_with"))
 _BOUNDS: Final = {"min": ">=", "max": "<=", "above": ">", "below": "<"}
 _EQUALITY: Final = frozenset(("is", "equals", "==", "="))
 
@@ -96,6 +99,20 @@ class Asked(NamedTuple):
             return None
         other = read_check("".join(piece.text for piece in before) + node.text).node
         return None if other is None or other.check == self.parse.node.check else node
+
+    def joined_text(self) -> tuple[Scalar, str] | None:
+        """The text without quotes that joins or denies texts, and the line that was meant: `contains: a or b`."""
+        *before, (_, node) = self.pieces
+        line = self.parse.node
+        if line is None or not isinstance(node, Scalar) or node.style != "plain" or not _JOINS.search(node.text):
+            return None
+        test = next((part for part in within(line.check) if isinstance(part, Test)), None)
+        if test is None or test.predicate not in _OF_TEXTS or test.operand not in (node.text, (node.text,)):
+            return None
+        from evalc.dsl.meant import meant_by_words  # noqa: PLC0415 - as below
+
+        meant = meant_by_words("".join(piece.text for piece in before), node.text)
+        return None if meant is None else (node, meant)
 
     def _placed(self, place: Atom) -> Atom:
         span = self._node_at(place.start).span
@@ -476,16 +493,23 @@ def _mapped(fields: Fields, item: Mapping, type_: Node | None, by_key: o.Keys, l
     inner = inside("a check", *free)
     for span, fault in line.faults():
         inner.fault(span, fault.finding)
-    _warn_of_words(inner, line)
+    _warn_of_words(inner, item, line)
     return inner, line.leaf(inner.anchor.at)
 
 
-def _warn_of_words(fields: Fields, line: Asked) -> None:
+def _warn_of_words(fields: Fields, item: Mapping, line: Asked) -> None:
     """Report words of the language that are a path, a name or a text in a mapping."""
     for fault in misread(line.text) if line.key.text.startswith(("at ", "tool ")) else ():
         fields.warn(line.key, fault.finding)
     if (other := line.without_quotes()) is not None:
         fields.warn(other, Finding("EV438", path="", text=other.text, line=f"{line.key.text} {other.text}"))
+    elif (joined := line.joined_text()) is not None:
+        text, meant = joined
+        as_item, is_linked = quoting.as_item(meant), any(_is_beside(key.text) for key, _ in item.pairs)
+        end = item.end if fields.source.text[item.start] == "{" else text.end
+        fix = None if is_linked else quoting.rewritten_item(fields.source, item.start, end, as_item)
+        shown = "" if fix is None else as_item
+        fields.warn(text, Finding("EV438", fix=fix, path="", text=text.text, line="", corrected=shown))
 
 
 def _custom(fields: Fields, type_: Str) -> CheckLeaf:

@@ -86,6 +86,30 @@ def meant_by_pair(words: str, rule: str | None, text: str | None, written: str) 
     return None if meant is None else meant.line
 
 
+def meant_by_words(before: str, text: str) -> str | None:
+    """The check that was probably meant by words that join or deny texts: `a or b`, `not Paris`; None for other words.
+
+    `before` is the line up to them. What is denied has to be a name, since `not found` is a text as it is, and `and`
+    joins what is not to occur, where a text with it would pass what holds either half.
+    """
+    found = _JOINED.fullmatch(text)
+    if found is None or len(text.split()) > _MOST_JOINED:
+        return None
+    lead, joined = found["lead"] or "", found["joined"]
+    pieces = _JOINT.split(joined)
+    texts, joints = pieces[::2], {joint.strip(" ,") for joint in pieces[1::2]}
+    is_clear = bool(joints & {"or", "nor", "and not", "but not"}) or (_DENIES.search(before) and "and" in joints)
+    is_lead = lead and (lead.split()[-1] == "of" or joints or _NAME.fullmatch(joined))
+    if not (is_clear or is_lead) or not all(map(_TEXT.fullmatch, texts)):
+        return None
+    pieces[::2] = [json.dumps(text, ensure_ascii=False) for text in texts]
+    line = f"{before}{lead}{''.join(pieces)}"
+    if is_check(line):
+        return line
+    meant = _translated(line)
+    return None if meant is None else meant.line
+
+
 def _translated(text: str) -> Meant | None:
     """The line that says the same as one in other words; what it counts for stays."""
     linked = _LINK.fullmatch(text)
@@ -149,6 +173,12 @@ _ANSWERS: Final = re.compile(r"(?:yes|no)(?: or (?:yes|no))?", re.IGNORECASE)
 _CHOICE: Final = re.compile(r"[a-z]\w*(?:, [a-z]\w*)*,? or [a-z]\w*")
 _CHOSEN: Final = re.compile(r"\b(?!or\b)\w+")
 _OTHERS: Final = re.compile("similar|equivalent|so|such|others?|else|equal|longer|shorter|later")
+_JOINED: Final = re.compile(
+    r"(?P<lead>(?:not|no|either|neither|both|any of|all of|none of|one of) )?(?P<open>\[)?(?P<joined>.+?)(?(open)\])"
+)
+_JOINT: Final = re.compile(r"(,? (?:and not|but not|or|nor|and) |, )")
+_MOST_JOINED: Final = 8
+_DENIES: Final = re.compile(r"\b(?:not|never|none|no)\b|n't\b")
 _FORMATS: Final = re.compile("json|html|xml|yaml|csv|markdown|python|javascript|sql|latex", re.IGNORECASE)
 _OF_WORDS: Final = re.compile(r"[a-z(].*\(\?!")
 _IN_QUESTIONS: Final = frozenset(

@@ -7,6 +7,7 @@ import pytest
 import evalc
 from evalc.check.forms import record_of
 from evalc.compiler import ir
+from evalc.diagnostics.fixing import applied
 from evalc.grammar.parse import parse_check
 
 HEAD = "eval:\n  criteria: [q]\n  test_cases:\n    - name: a\n      message: hi\n      validate:\n        - "
@@ -113,6 +114,57 @@ def test_a_text_that_is_a_predicate_on_a_line_is_reported(words: str) -> None:
 @pytest.mark.parametrize("words", ["is: plain", "is in: English", "is: null", "equals: empty", "contains: exists"])
 def test_a_text_that_is_none_is_not_reported(words: str) -> None:
     assert "EV438" not in warnings(f"{{at: x, {words}}}")
+
+
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [
+        ("not contains: Paris or Rome", 'not contains any of ["Paris", "Rome"]'),
+        ("{contains: not London}", 'not contains "London"'),
+        ("contains: no London", 'not contains "London"'),
+        ("contains: any of [a, b]", 'contains any of "a", "b"'),
+        ("contains: all of Paris, Rome", 'contains all of "Paris", "Rome"'),
+        ("contains: either a or b", 'contains any of ["a", "b"]'),
+        ("contains: Paris and not London", 'contains "Paris" and not contains "London"'),
+        ("contains any of: yes or no", 'contains any of ["yes", "no"]'),
+        ("not contains: Paris and Rome", 'not contains "Paris" and not contains "Rome"'),
+        ("equals: not Paris", 'not equals "Paris"'),
+        ("starts with: Dear or Hello", 'starts with "Dear" or starts with "Hello"'),
+        ("{at: city, contains: Paris or Rome}", 'at city contains any of ["Paris", "Rome"]'),
+    ],
+)
+def test_words_that_join_texts_are_reported_in_a_mapping(written: str, line: str) -> None:
+    text = f"{HEAD}{written}\n"
+    (problem,) = evalc.compile(evalc.Source("s.eval.yaml", text)).problems
+    assert (problem.code, problem.severity) == ("EV438", "warning")
+    assert problem.fix is not None
+    assert applied(text, [problem.fix.edit]) == f"{HEAD}{line}\n"
+    assert warnings(line) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "contains: not found",
+        "contains: no refunds",
+        "contains: Terms and conditions",
+        "contains: 'Paris or Rome'",
+        "contains: any of {{a}} or {{b}}",
+        "contains: If you have any other questions or comments, let us know",
+        "judge: is it kind or not",
+        "similar to: Paris or Rome",
+        "matches: a or b",
+    ],
+)
+def test_words_of_a_text_are_not_reported(words: str) -> None:
+    assert "EV438" not in warnings(words)
+
+
+def test_words_that_join_texts_are_reported_beside_a_criterion() -> None:
+    written = "{not contains: Paris or Rome, criterion: q}"
+    (problem,) = evalc.compile(evalc.Source("s.eval.yaml", f"{HEAD}{written}\n")).problems
+    assert (problem.code, problem.fix) == ("EV438", None)
+    assert "write the check as a line" in problem.finding.help()
 
 
 def test_a_quantity_that_is_a_path_is_reported_in_a_mapping() -> None:
