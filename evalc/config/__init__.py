@@ -224,9 +224,17 @@ class Settings(Table):
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that count for every suite: configuration, seed manifest, tool registry, snapshot and checks."""
-        named = (self.file, self.seed_file, self.tools, self.snapshot, *self.checks)
+        """The files that count for every suite: the configuration, and what it names.
+
+        They are the seed manifest, the tool registry, the snapshot, the files of checks, and the folders of skills.
+        """
+        named = (self.file, self.seed_file, self.tools, self.snapshot, *self.checks, *self.skills)
         return tuple(Path(file) for file in named if file is not None)
+
+    @property
+    def skills(self) -> tuple[Path, ...]:
+        """The folders of the skills that agents are given in every case."""
+        return (*(self.agent.skills or ()), *(each for _, named in self.agents for each in named.skills or ()))
 
     def secret_values(self, environ: Mapping[str, str]) -> tuple[str, ...]:
         """The values that must be struck out of whatever is written, whatever their length.

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, final
@@ -57,6 +58,15 @@ def linked(file: Path, root: Path, text: str | None = None) -> Scripts:
     found: Scripts = {}
     _link(file, root.resolve(), found, (), text)
     return found
+
+
+def with_imports(files: Iterable[Path], root: Path) -> Iterator[Path]:
+    """The files, and what JavaScript among them imports; an unreadable file stands for itself alone."""
+    for file in files:
+        yield file
+        if file.suffix in SCRIPTS:
+            with suppress(ScriptError):
+                yield from (root / name for name in linked(file, root))
 
 
 def _link(file: Path, root: Path, found: Scripts, importers: tuple[str, ...], text: str | None = None) -> str:

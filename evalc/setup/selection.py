@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from evalc.compiler.compiled import CompiledSuite
 from evalc.config import Settings
 from evalc.dsl.build_case import TIERS
 from evalc.dsl.document_kind import names_an_eval
+from evalc.ecma.modules import with_imports
 from evalc.model.suite import KnownSuites, SuiteKey
 from evalc.runtime.run.select import Known, NamedCases
 from evalc.runtime.store.runs import (
@@ -229,16 +231,20 @@ def _named(argument: str, suites: Iterable[CompiledSuite], settings: Settings) -
 
 def _changed(commit: str, suites: Sequence[CompiledSuite], settings: Settings) -> frozenset[str]:
     """The names of the sources whose suites have a file among those that have changed."""
-    made_of = {name: _read_for(name) for suite in suites for name in (suite.ir.source.name, *suite.ir.files)}
+    made_of = [frozenset(chain(*map(_read_for, _files_of(suite, settings)))) for suite in suites]
     # What git ignores may have changed, for all that git knows.
-    ignored = ignored_files((file for files in made_of.values() for file in files), settings.root)
-    changed = changed_files(commit, settings.root)
-    whole = any(_read_for(str(file)) & changed for file in settings.files)
-    return frozenset(
-        suite.ir.source.name
-        for suite in suites
-        if whole or any(made_of[name] & (changed | ignored) for name in (suite.ir.source.name, *suite.ir.files))
-    )
+    changed = changed_files(commit, settings.root) | ignored_files(chain(*made_of), settings.root)
+    changed = changed.union(*(file.parents for file in changed))  # a folder has, where something in it has
+    common = (*settings.files, *with_imports(settings.checks, settings.root))
+    whole = any(_read_for(str(file)) & changed for file in common)
+    pairs = zip(suites, made_of, strict=True)
+    return frozenset(suite.ir.source.name for suite, files in pairs if whole or files & changed)
+
+
+def _files_of(suite: CompiledSuite, settings: Settings) -> Iterator[str]:
+    """The files that a suite is made of, and the files and folders that its cases give to agents."""
+    yield from (suite.ir.source.name, *suite.ir.files)
+    yield from dict.fromkeys(str(settings.root / path) for case in suite.cases() for path in case.input.copied)
 
 
 def _deleted(commit: str | None, settings: Settings) -> Iterator[str]:

@@ -289,6 +289,67 @@ def test_a_change_of_what_every_suite_reads_is_one_of_every_suite(invoke: Invoke
     assert ran(invoke(*run, "--json"))
 
 
+GIVEN = """
+suite: given
+eval:
+  test_cases:
+    - name: files
+      message: Sum it up
+      files: [bill.txt, folder]
+      validate: [non-empty]
+    - name: skill
+      message: Sum it up
+      skill: ../skills/bills
+      validate: [non-empty]
+"""
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize(
+    "part", ["evals/bill.txt", "evals/folder/in/it.txt", "skills/bills/SKILL.md", "skills/bills/new.py"]
+)
+def test_a_change_of_what_an_agent_is_given_is_one_of_the_suite(
+    invoke: Invoke, project: Path, part: str, is_compiled: bool
+) -> None:
+    (project / ".git").rmdir()
+    for file in ("evals/bill.txt", "evals/folder/in/it.txt", "skills/bills/SKILL.md"):
+        (project / file).parent.mkdir(parents=True, exist_ok=True)
+        (project / file).write_text("---\nname: bills\ndescription: Reads bills\n---\n")
+    (project / "evals" / "given.eval.yaml").write_text(GIVEN)
+    if is_compiled:
+        assert invoke("compile", "evals/given.eval.yaml", "-o", "evals").code == 0
+        (project / "evals" / "given.eval.yaml").unlink()
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-q", "-m", "first")
+    run = ("run", "--changed-since", "HEAD", "--agent", "demo")
+    assert invoke(*run).err.startswith("nothing to run")
+    (project / part).write_text("other")
+    assert ran(invoke(*run, "--json")) == ["given/files", "given/skill"]
+
+
+@pytest.mark.parametrize("part", ["skills/mail/SKILL.md", "imported.js", "words.json"])
+def test_a_change_of_skills_of_agents_and_of_imported_checks_is_one_of_every_suite(
+    invoke: Invoke, project: Path, part: str
+) -> None:
+    (project / ".git").rmdir()
+    (project / "skills" / "mail").mkdir(parents=True)
+    (project / "skills" / "mail" / "SKILL.md").write_text("---\nname: mail\ndescription: Writes mails\n---\n")
+    (project / "words.json").write_text("[]")
+    (project / "imported.js").write_text('import words from "./words.json";\nexport const ok = () => !words.length;\n')
+    (project / "own.js").write_text('export { ok } from "./imported.js";\n')
+    (project / "evalc.toml").write_text(
+        'checks = ["own.js"]\n[agents.own]\nuse = "command:cat"\nskills = ["skills/mail"]\n'
+    )
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-q", "-m", "first")
+    run = ("run", "--changed-since", "HEAD", "--agent", "demo")
+    assert invoke(*run).err.startswith("nothing to run")
+    (project / part).write_text((project / part).read_text() + "\n")
+    assert ran(invoke(*run, "--json"))
+
+
 @pytest.mark.parametrize("part", [*PARTS, "parts.eval.yaml"])
 @pytest.mark.parametrize("links", [1, 2])
 def test_a_suite_whose_file_is_behind_a_link_that_leads_elsewhere_now_has_changed(

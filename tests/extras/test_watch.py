@@ -275,6 +275,26 @@ def test_every_file_that_a_suite_is_made_of_is_watched(project: Path, started: l
     watched.until("running weather/paris")
 
 
+@pytest.mark.parametrize("part", ["evals/bill.txt", "skills/bills/SKILL.md", "skills/mail/SKILL.md", "imported.js"])
+def test_skills_and_files_of_agents_and_imports_of_checks_are_watched(
+    project: Path, started: list[Watched], part: str
+) -> None:
+    for skill in ("bills", "mail"):
+        (project / "skills" / skill).mkdir(parents=True)
+        (project / "skills" / skill / "SKILL.md").write_text(f"---\nname: {skill}\ndescription: Reads\n---\n")
+    (project / "evals" / "bill.txt").write_text("1")
+    (project / "imported.js").write_text("export const ok = () => true;\n")
+    (project / "own.js").write_text('export { ok } from "./imported.js";\n')
+    (project / "evalc.toml").write_text('checks = ["own.js"]\n[agent]\nuse = "command:cat"\nskills = ["skills/mail"]\n')
+    given = "      files: [bill.txt]\n      skill: ../skills/bills\n      validate:\n"
+    (project / "evals" / "weather.eval.yaml").write_text(SUITE.replace("      validate:\n", given, 1))
+    watched = Watched(project, "evals", "--agent", "demo")
+    started.append(watched)
+    watched.until("2 passed")
+    save(project / part, (project / part).read_text() + "\n")
+    watched.until("running weather/paris, weather/oslo")
+
+
 def test_another_agent_in_the_configuration_is_asked(project: Path, started: list[Watched]) -> None:
     (project / "other.py").write_text("def ask(message):\n    return 'no'\n")
     (project / "evalc.toml").write_text('agent = "python:agent:ask"\n')

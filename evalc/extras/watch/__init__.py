@@ -24,6 +24,7 @@ from evalc.base.files import temporary_home
 from evalc.base.terminal import Screen, cells, cut_in_middle, padded, visible
 from evalc.compiler.compiled import Compilation, CompiledSuite
 from evalc.config import Settings
+from evalc.ecma.modules import with_imports
 from evalc.model.case import Case
 from evalc.model.json import short_hash, to_json
 from evalc.model.numbers import rounded
@@ -233,13 +234,15 @@ class Watcher:
         self.settings = settings()
         self._also = others
         self._files: frozenset[str] = frozenset()
+        self._given: tuple[str, ...] = ()  # what agents are given copies of: files, and folders such as skills
         self._heard: _Heard = Queue()
         self._next: Seen | None = None
         self.board = Board()
 
     @property
     def _others(self) -> tuple[str, ...]:
-        return tuple(os.path.realpath(str(each)) for each in (*self._also, *self.settings.checks))
+        checks = with_imports(self.settings.checks, self.settings.root)
+        return tuple(os.path.realpath(str(each)) for each in (*self._also, *checks))
 
     def look(self, saved: Set[str] = frozenset()) -> Seen:
         """Check the files; which cases are to be run follows from what they say, and from what was saved."""
@@ -250,13 +253,16 @@ class Watcher:
                 found = checked(self.settings.looked_at(self._paths), self.settings)
         except EvalcError as error:
             return Seen(None, str(error))
-        if any(_is_in(os.path.realpath(name), (*before, *self._decisive)) for name in saved):
+        if any(_is_in(os.path.realpath(name), (*before, *self._decisive, *self._given)) for name in saved):
             self.board.outdate()
         if any(problem.severity == "error" for problem in found.problems):
             return Seen(found)
         self._files = frozenset(
             os.path.realpath(name) for suite in found.suites for name in (suite.ir.source.name, *suite.ir.files)
         )
+        given = {path for suite in found.suites for case in suite.cases() for path in case.input.copied}
+        given.update(map(str, self.settings.skills))
+        self._given = tuple(os.path.realpath(self.settings.root / path) for path in sorted(given))
         self.board.look(found.suites)
         return Seen(found, is_sound=True, to_run=self.board.to_run)
 
@@ -303,7 +309,7 @@ class Watcher:
         while True:
             places = self._places()
             outputs = [os.path.realpath(path) for path in self.settings.written_paths]
-            with _watched(places, _Relevant(outputs, self._is_part)) as self._heard:
+            with _watched(places, _Relevant(outputs, self._is_part, self._is_given)) as self._heard:
                 yield self.look()  # what was saved before is seen, and what is saved from now on is heard
                 while self._places() == places:
                     seen, self._next = self._next, None
@@ -325,12 +331,16 @@ class Watcher:
         """Whether evals are made of a file, or the user named it."""
         return path in self._files or _is_in(path, self._decisive)
 
+    def _is_given(self, path: str) -> bool:
+        """Whether agents are given a copy of a file, or of a folder that it is in."""
+        return _is_in(path, self._given)
+
     def _places(self) -> _Places:
         """The folders to watch: of what is named, and of the files that the suites were last made of."""
         settings = self.settings
         named = [os.path.realpath(str(path)) for path in (*settings.looked_at(self._paths), *self._others)]
-        files = {*self._decisive, *self._files}
-        deep = {_folder(path) for path in named if not Path(path).is_file()}
+        files = {*self._decisive, *self._files, *self._given}
+        deep = {_folder(path) for path in (*named, *self._given) if not Path(path).is_file()}
         deep |= {_folder(str(settings.prompts))} if settings.prompts is not None else set()
         flat = {_folder(str(Path(path).parent)) for path in (*files, *named) if not Path(path).is_dir()}
         outermost: list[str] = []
@@ -400,9 +410,11 @@ def _watched(places: _Places, relevant: _Relevant) -> Iterator[_Heard]:
 class _Relevant(DefaultFilter):
     """The files that may matter: those that evals are made of, and what the user names; not what evalc writes."""
 
-    def __init__(self, leave_out: Sequence[str], is_part: Callable[[str], bool]) -> None:
+    def __init__(
+        self, leave_out: Sequence[str], is_part: Callable[[str], bool], is_given: Callable[[str], bool]
+    ) -> None:
         super().__init__(ignore_paths=list(leave_out))
-        self._is_part = is_part
+        self._is_part, self._is_given = is_part, is_given
 
     def __call__(self, change: Change, path: str) -> bool:
         """Whether a change matters."""
@@ -410,7 +422,7 @@ class _Relevant(DefaultFilter):
             return True
         suffix = Path(path).suffix.lower()
         is_folder = not suffix and change is not Change.modified  # which may be there no more
-        return super().__call__(change, path) and (suffix in _SUFFIXES or is_folder)
+        return super().__call__(change, path) and (suffix in _SUFFIXES or is_folder or self._is_given(path))
 
 
 def _is_in(path: str, folders: Sequence[str]) -> bool:
