@@ -24,11 +24,15 @@ from evalc.runtime.run.select import Known, NamedCases
 from evalc.runtime.store.runs import (
     LATEST,
     PastResult,
+    age,
     find_folder,
     find_results,
     has_results,
     header_beside,
+    read_closing,
     read_result,
+    result_files,
+    run_folders,
     steps_back,
 )
 from evalc.runtime.store.scope import MOST_SHARDS, CaseFilter
@@ -270,9 +274,31 @@ _Verdicts = dict[SuiteKey, dict[str, bool]]
 
 def _verdicts_of(name: str, output_dir: Path, known: KnownSuites) -> _Verdicts:
     """The verdicts of the run: its id, `latest`, its folder or a result."""
+    return _verdicts_in(map(_past_result, find_results(name, output_dir).files), known)
+
+
+def _verdicts_since(name: str, output_dir: Path, known: KnownSuites) -> _Verdicts:
+    """The verdicts of the run, and for cases that it left out those of the runs before it, back to a whole one."""
+    folder = output_dir / name
+    before = [each for each in run_folders(output_dir, has_results) if age(each) < age(folder)]
     verdicts: _Verdicts = {}
-    for file in find_results(name, output_dir).files:
-        result = read_result(file, PastResult)
+    for each in (folder, *sorted(before, key=age, reverse=True)):
+        results = [*map(_past_result, result_files(each))]
+        for suite, passed in _verdicts_in(results, known).items():
+            verdicts[suite] = passed | verdicts.get(suite, {})
+        closing, _ = read_closing(each)
+        if closing.selected is None and all(result.is_fair for result in results):
+            break
+    return verdicts
+
+
+def _past_result(file: Path) -> PastResult:
+    return read_result(file, PastResult)
+
+
+def _verdicts_in(results: Iterable[PastResult], known: KnownSuites) -> _Verdicts:
+    verdicts: _Verdicts = {}
+    for result in results:
         suite = known.key_of(result, {case.id for case in result.cases})
         if suite is None:
             continue
@@ -280,30 +306,6 @@ def _verdicts_of(name: str, output_dir: Path, known: KnownSuites) -> _Verdicts:
         for case in result.cases:
             of_suite[case.id] = case.passed and of_suite.get(case.id, True)
     return verdicts
-
-
-def _verdicts_since(name: str, output_dir: Path, known: KnownSuites) -> _Verdicts:
-    """The verdicts of the run, and for cases that it left out those of the runs that it was chosen from.
-
-    A run with `--last-failed` has only some cases of the run that it was chosen from, so it continues that one.
-    """
-    verdicts = _verdicts_of(name, output_dir, known)
-    seen = {name}
-    while (earlier := _chosen_from(output_dir / name)) is not None and earlier not in seen:
-        seen.add(name := earlier)
-        if not has_results(output_dir / name):
-            break
-        for suite, passed in _verdicts_of(name, output_dir, known).items():
-            verdicts[suite] = passed | verdicts.get(suite, {})
-    return verdicts
-
-
-def _chosen_from(folder: Path) -> str | None:
-    """The run whose failed cases the run of a folder was to run, if it was begun with `--last-failed`."""
-    selection = _selection_of(folder)
-    run = selection.get("failed_from") if selection.get("else_all") else None
-    # A name that leads elsewhere is not ours: a journal may come from anyone.
-    return run if isinstance(run, str) and Path(run).name == run else None
 
 
 def _selection_of(folder: Path) -> Mapping[str, Any]:

@@ -141,6 +141,23 @@ def test_last_failed_keeps_what_failed_and_was_not_reached(invoke: Invoke, citie
     assert ran(invoke("run", "--lf", "--agent", "demo", "--json")) == ["weather/paris"]
 
 
+@pytest.mark.parametrize(
+    "part", [("-k", "cities"), ("evals/cities.eval.yaml::paris",), ("--tag", "!slow"), ("--shard", "1/2"), ("-x",)]
+)
+def test_last_failed_keeps_what_failed_and_was_not_chosen_since(
+    invoke: Invoke, cities: Path, part: tuple[str, ...]
+) -> None:
+    weather = cities.with_name("weather.eval.yaml")
+    weather.write_text(weather.read_text().replace('contains "Paris"', 'contains "Lima"'))
+    assert len(ran(invoke("run", "--agent", "demo", "--json"))) == 4
+    failed = ["cities/tokyo", "weather/paris"]
+    for _ in range(2):
+        invoke("run", *part, "--agent", "demo")
+        assert invoke("run", "--lf", "--dry-run", "-q").out.splitlines() == failed
+    invoke("rescore", "latest")
+    assert invoke("run", "--lf", "--dry-run", "-q").out.splitlines() == failed
+
+
 def test_a_run_without_these_suites_does_not_say_which_of_their_cases_failed(invoke: Invoke, cities: Path) -> None:
     run = json.loads(invoke("run", "evals/weather.eval.yaml", "--agent", "demo", "--json").out)["runId"]
     outcome = invoke("run", "evals/cities.eval.yaml", f"--last-failed={run}", "--agent", "demo")
