@@ -23,6 +23,7 @@ LONGEST: Final = 2_000
 READERS: Final = {"javascript": read_javascript, "js": read_javascript, "python": read_python, "jq": read_jq}
 """The readers of code, by the names of languages."""
 _NEGATIONS: Final = frozenset({"not", "never", "no", "without", "cannot"})
+_IS_NEEDED: Final = re.compile(r"\b(?:ha(?:ve|s)|needs?) to\b")
 _OF_ALL: Final = (Measure, Turn)
 """Steps of what a verb without a subject may follow."""
 _OF_RESPONSE: Final = re.compile(r"json|has a|is in|judge|matches /")
@@ -351,6 +352,7 @@ def words_of(verb: str) -> tuple[str, bool]:
     apart = re.sub(r"\bno (longer|more|less|fewer|later|greater) than$", r"no\1than", apart)
     words = re.findall(r"[a-z0-9]+", apart)
     negative = [word for word in words if word in _NEGATIONS]
+    refuse_if(("not" in negative and _IS_NEEDED.search(apart)) or ("can" in words and not negative))  # it may or not
     meant = [word for word in words if word not in names.NAMES["noise"]]
     if len(negative) == 1:  # two negations are left for nobody to know
         meant.remove(negative[0])

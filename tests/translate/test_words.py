@@ -413,6 +413,18 @@ a contains "x"
 the contains "x"
 at "$.a.b" greater than 5
 at items[*].tags not item "x"
+does not have to contain "x"
+should not need to mention "x"
+can contain "x"
+can mention "x" or "y"
+uses emojis
+uses markdown
+does not use jargon
+never uses emojis
+uses bullets and headings
+asks before calling book
+confirms before book
+waits before it calls book
 """.strip().splitlines()
 
 
