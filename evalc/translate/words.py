@@ -36,11 +36,14 @@ class Words(Meaning):
     def condition(self, text: str, depth: int = 0) -> Check:
         """The condition that a line is, in whatever language it is."""
         code, text = text.strip(), pattern("<SHELL>").sub("", text.strip())
+        text = pattern("<COUNTED>").sub(lambda found: names.COUNTS.get(found[0], found[0]), text)
+        text = pattern("(<TEXT>), (?:but )?not (?=<TEXT>)").sub(r"\1 and not ", text)
         language, _, inner = text.partition(" ")
         inner = inner.strip()[1:-1] if pattern("<TEXT>").fullmatch(inner.strip()) else inner
         ways: list[Callable[[], Check]] = [
             lambda: self.code(language.rstrip(":"), inner),
             lambda: self._turn(text, depth),
+            lambda: self._failing(text, depth),
             lambda: self._whole(text),
             lambda: self.clause(text),
             lambda: self.code("python", code),
@@ -73,6 +76,10 @@ class Words(Meaning):
         check = self.condition(rest, depth + 1)
         refuse_if(isinstance(check, Of) and isinstance(check.step, Turn))
         return Of(Turn(int(number or names.COUNTS[ordinal])), check)
+
+    def _failing(self, text: str, depth: int) -> Check:
+        """The opposite of what the answer fails by."""
+        return negated(self.condition((pattern("<FAILING>").fullmatch(text) or none())[1], depth + 1))
 
     def _split(self, text: str, depth: int) -> Check:
         refuse_if(pattern(r"(?<![\w-])but\s+<TEXT>").search(text))  # `does not contain "x" but "y"`
@@ -420,7 +427,7 @@ def _with_unit(subject: Denoted, verb: str, tail: str) -> tuple[Denoted, str]:
     """`at most 5 words`, `has 3 items`."""
     tail = re.sub(r" (?:long|in total|in length)$", "", tail)
     verb = re.sub(r"^(?:should |must )?(?:has|have|is|be|contains?|of)(?: (?!between)|$)", "", verb) or "=="
-    of = "items" if tail in ("items", "elements", "entries", "item") else names.MEASURES.get(tail) or none()
+    of = "items" if tail in ("items", "elements", "entries", "item") else names.MEASURES.get(tail) or names.MEASURES.get(f"{tail}s") or none()
     if isinstance(subject, Part):
         return (subject, verb) if (subject.kind, subject.value) == ("measure", of) else none()
     refuse_if(not isinstance(subject, Place) or (of == "items" and not subject.path))
