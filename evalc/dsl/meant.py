@@ -179,6 +179,9 @@ _JOINED: Final = re.compile(
 _JOINT: Final = re.compile(r"(,? (?:and not|but not|or|nor|and) |, )")
 _MOST_JOINED: Final = 8
 _DENIES: Final = re.compile(r"\b(?:not|never|none|no)\b|n't\b")
+_SENTENCE_END: Final = re.compile(r"(?<!\.)\b[^\W\d_]{4,}\.$")
+"""The end of a sentence, unless it may be that of an abbreviation."""
+_SAYS: Final = re.compile(r"\b(?:contain|mention|include)s? $")
 _FORMATS: Final = re.compile("json|html|xml|yaml|csv|markdown|python|javascript|sql|latex", re.IGNORECASE)
 _OF_WORDS: Final = re.compile(r"[a-z(].*\(\?!")
 _IN_QUESTIONS: Final = frozenset(
@@ -236,25 +239,46 @@ def _quoted(before: str, rest: str, terminals: frozenset[str]) -> Meant | None:
         return Meant(f"{before}/{rest}/", False) if _PATTERN.fullmatch(rest) else None
     if not _TEXT.fullmatch(rest):
         return None
+    if _SENTENCE_END.search(rest) and _SAYS.search(before):
+        return Meant(f'{before}"{rest[:-1]}"', False)
     return Meant(f'{before}"{rest}"', is_sure or (_is_question(before) and not re.search(r"[\d&/]", rest)))
 
 
 def _with_names_quoted(before: str, rest: str, terminals: frozenset[str]) -> Meant | None:
     """The line with each name in the rest of it in quotes, where words of the language stand among them.
 
-    `for` may be part of a text as well as name a criterion.
+    `for` may be part of a text as well as name a criterion. Where no text can stand, the line is one in other words.
     """
-    if "STRING" not in terminals or ("LSQB" in terminals and before.rstrip().endswith(" of")) or _FOR.search(rest):
+    if "STRING" not in terminals:
+        return _in_other_words(before + rest)
+    if ("LSQB" in terminals and before.rstrip().endswith(" of")) or _FOR.search(rest) or _is_question(before):
         return None
     if _ANSWERS.fullmatch(rest) or (terminals <= _VALUES and _is_choice(rest)):
         return Meant(f"{before}{_CHOSEN.sub(_in_quotes, rest)}", False)
     lowered = _JOINTS.sub(lambda joint: joint[0].lower(), rest)
     if not _NAME.match(lowered) and not _LEADING.match(lowered):
         return None
-    if not terminals <= _VALUES and any(map(_is_kind, _NAME.findall(lowered))):
-        return None
+    if not terminals <= _VALUES:  # `is`, behind which a word may also describe the text
+        names = _NAME.findall(lowered)
+        denies = _DENIES.search(before) and not before.startswith(("at ", "tool "))
+        if denies or any(map(_is_kind, names)) or any(_translated(f"is {name.lower()}") for name in names):
+            return None
     line = f"{before}{_NAME.sub(_in_quotes, lowered)}"
     return Meant(line, False) if is_check(line) or _translated(line) is not None else None
+
+
+def _in_other_words(text: str) -> Meant | None:
+    """The line that a sentence with names is, the first word with or without its capital: `It says Rome`."""
+    text = _JOINTS.sub(lambda joint: joint[0].lower(), text)
+    for sentence in dict.fromkeys((text[:1].lower() + text[1:], text)):
+        line = _NAME.sub(_in_quotes, sentence)
+        if line == sentence or any(map(_is_kind, _NAME.findall(sentence))) or _FOR.search(sentence):
+            continue
+        if is_check(line):
+            return Meant(line, False)
+        if (found := _translated(line)) is not None:
+            return found
+    return None
 
 
 def _is_choice(text: str) -> bool:
@@ -301,7 +325,7 @@ def _is_name(text: str) -> bool:
 _LIMITED: Final = "length|words|lines|sentences|bytes|latency|cost"
 _PHRASES: Final = (
     ("STRING", re.compile(r"[“„”]([^“„”\"\\]*)[“”]|`([^`\"\\]*)`"), r'"\1\2"'),
-    ("NOT", re.compile(r"(?:(?:may|can) ?not|(?:does|do|must|should)n['\u2019]t|never)(?= \w)"), "not"),
+    ("NOT", re.compile(r"(?:(?:may|can) ?not|(?:does|do|must|should)n['\u2019]?t|never)(?= \w)"), "not"),
     ("IGNORING", re.compile(r"\(?case[ -]insensitive\)?(?![\w-])"), "ignoring case"),
     ("MORE_THAN", re.compile(r"(?:greater|higher|larger) than(?= )"), "more than"),
     ("LESS_THAN", re.compile(r"(?:lower|smaller|fewer) than(?= )"), "less than"),

@@ -123,7 +123,7 @@ class Words(Meaning):
             tools = [slots[key] for key in ("T", "U") if key in slots]
             default = "<=" if line.startswith("latency") else "==" if line.startswith("tool") else ""
             op = slots.get("OP", "==").strip() or default
-            if not op or any(tool.lower() in names.NAMES["no_tool"] for tool in tools):
+            if not op or any(tool.lower() in names.NAMES["no_tool"] or language_named(tool) for tool in tools):
                 continue
             if "with" in slots:
                 check = to.with_arguments(tools[0], _arguments(slots["with"]))
@@ -427,7 +427,11 @@ def _with_unit(subject: Denoted, verb: str, tail: str) -> tuple[Denoted, str]:
     """`at most 5 words`, `has 3 items`."""
     tail = re.sub(r" (?:long|in total|in length)$", "", tail)
     verb = re.sub(r"^(?:should |must )?(?:has|have|is|be|contains?|of)(?: (?!between)|$)", "", verb) or "=="
-    of = "items" if tail in ("items", "elements", "entries", "item") else names.MEASURES.get(tail) or names.MEASURES.get(f"{tail}s") or none()
+    of = (
+        "items"
+        if tail in ("items", "elements", "entries", "item")
+        else names.MEASURES.get(tail) or names.MEASURES.get(f"{tail}s") or none()
+    )
     if isinstance(subject, Part):
         return (subject, verb) if (subject.kind, subject.value) == ("measure", of) else none()
     refuse_if(not isinstance(subject, Place) or (of == "items" and not subject.path))

@@ -457,6 +457,7 @@ uses markdown
 does not use jargon
 never uses emojis
 uses bullets and headings
+uses French
 asks before calling book
 confirms before book
 waits before it calls book
