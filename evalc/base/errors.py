@@ -104,6 +104,15 @@ class EngineError(EvalcError):
     """Where cases are run has broken: the run ends, and what was finished is kept."""
 
 
+_OF_DISKS: Final = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EIO))
+
+
+def not_writable(what: str, error: OSError) -> UsageError | MachineError:
+    """The error for a place that cannot be written to: of the machine where its disk is full or broken."""
+    kind = MachineError if error.errno in _OF_DISKS else UsageError
+    return kind(f"{what}: {error.strerror}")
+
+
 _LACKING: Final = frozenset((errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM, errno.ENOBUFS))
 
 

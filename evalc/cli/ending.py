@@ -290,7 +290,8 @@ def _explained(error: Exception) -> ExitCode:
         case EvalcError():
             print_error(str(error))
             return ExitCode.AGENT
-        case FileNotFoundError(filename=None):  # nothing else is looked for without a name
+        case FileNotFoundError(filename=None, strerror=said) if said == os.strerror(errno.ENOENT):
+            # Only the working folder is looked for without a name; `tempfile` has words of its own.
             print_error("the working folder no longer exists")
             return ExitCode.USAGE
         case OSError(strerror=str(reason)):

@@ -19,7 +19,7 @@ from msgspec.structs import asdict, replace
 
 from evalc import extras
 from evalc.base import collector_off
-from evalc.base.errors import EngineError, MachineError, NothingToDo, UsageError
+from evalc.base.errors import EngineError, MachineError, NothingToDo, UsageError, not_writable
 from evalc.base.files import make_folder, open_regular
 from evalc.base.terminal import Screen, counted, shown_path, visible
 from evalc.cli.ending import (
@@ -469,7 +469,7 @@ def _make_ready(file: Path) -> None:
     try:
         make_folder(file.parent)
     except OSError as error:
-        raise UsageError(f"the folder of `--output` cannot be made: `{file.parent}`: {error.strerror}") from None
+        raise not_writable(f"the folder of `--output` cannot be made: `{file.parent}`", error) from None
     if not os.access(file.parent, os.W_OK):
         raise UsageError(f"the folder of `--output` cannot be written to: `{file.parent}`")
 

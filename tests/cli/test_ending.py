@@ -47,6 +47,11 @@ def test_the_returned_number_is_the_exit_code(code: int, capsys: pytest.CaptureF
         (KeyboardInterrupt(), 130, "error: interrupted\n"),
         (OSError(errno.ENOSPC, "No space left on device", "r.json"), 70, "error: `r.json`: No space left on device\n"),
         (OSError(errno.EIO, "Input/output error"), 70, "error: Input/output error\n"),
+        (
+            FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']"),
+            70,
+            "error: No usable temporary directory found in ['/tmp']\n",
+        ),
     ],
 )
 def test_errors_are_sentences(

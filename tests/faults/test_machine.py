@@ -96,6 +96,27 @@ def test_a_program_for_which_there_is_no_process_ends_the_run(
     assert (resumed.code, "80/80 passed" in resumed.out) == (0, True)
 
 
+@pytest.mark.parametrize("call", ["evalc.runtime.agents.process.mkdtemp", "shutil.copyfile"])
+def test_an_attempt_without_space_for_its_folder_ends_the_run(
+    invoke: Invoke, many: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    (many / "skills" / "answering").mkdir(parents=True)
+    (many / "skills" / "answering" / "SKILL.md").write_text("---\nname: answering\ndescription: Answers.\n---\n")
+    configured = f"[agents.program]\nuse = 'command:{sys.executable} agent.py'\nskills = ['skills/answering']\n"
+    (many / "evalc.toml").write_text(configured)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(call, full)
+        outcome = invoke("run", "--agent", "program")
+    assert outcome.code == 70
+    assert "error: the folder of the attempt cannot be made: " in outcome.err
+    assert "No space left on device" in outcome.err
+    assert "80/80 passed" in invoke("run", "--resume", "latest").out
+
+
 def test_answers_that_cannot_be_recorded_end_the_run(
     invoke: Invoke, many: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

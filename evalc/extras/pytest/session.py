@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from evalc.base.errors import EvalcError, SourceError, UsageError
+from evalc.base.errors import EvalcError, MachineError, SourceError, UsageError
 from evalc.base.files import JSON_LIMIT, read_limited
 from evalc.base.guard import exits_reported, watched
 from evalc.base.terminal import Screen, shortened, visible
@@ -75,7 +75,7 @@ class Results:
             return
         try:
             journal = begin_run(written, endpoints, options)
-        except UsageError as error:
+        except (UsageError, MachineError) as error:
             yield f"no results are written: {error}"
             return
         try:

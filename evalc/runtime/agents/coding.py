@@ -6,6 +6,7 @@ its `SKILL.md`, such a call is added behind it.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
@@ -20,7 +21,7 @@ from typing import Any, Final, final
 
 import msgspec
 
-from evalc.base.errors import AgentError, AgentProtocolError, EvalcError
+from evalc.base.errors import AgentError, AgentProtocolError, EvalcError, MachineFailed
 from evalc.base.files import is_below, make_folder, read_limited, skill_name
 from evalc.base.terminal import excerpt, well_formed
 from evalc.model.answer import MOST_WRITTEN, AgentResponse, ToolCall, WrittenFile
@@ -145,6 +146,7 @@ def fill(folder: Path, files: Mapping[str, str], root: Path, skills: Iterable[Pa
 
     Raises:
         AgentError: something cannot be copied.
+        MachineFailed: the disk is full.
     """
     try:
         for name, path in files.items():
@@ -152,7 +154,10 @@ def fill(folder: Path, files: Mapping[str, str], root: Path, skills: Iterable[Pa
         for skill in skills:
             _copy(skill, folder, f"{below}/{skill_name(skill)}", *_NOT_COPIED)
     except (OSError, shutil.Error) as error:
-        raise AgentError(f"the folder of the attempt cannot be made: {excerpt(str(error))}") from None
+        why = f"the folder of the attempt cannot be made: {excerpt(str(error))}"
+        # `shutil` has only the texts of what it met.
+        is_full = any(f"[Errno {number}]" in str(error) for number in (errno.ENOSPC, errno.EDQUOT))
+        raise (MachineFailed if is_full else AgentError)(why) from None
 
 
 def stamps_in(folder: Path) -> dict[str, tuple[int, int, int]]:

@@ -280,7 +280,7 @@ class _CommandSession:
             raise AgentError(f"{profile.title} is sent one message, and the case is a conversation")
         try:
             if self._folder is None and (skills := self._skills(request)) is not None:
-                self._folder = Path(mkdtemp(prefix="evalc-")).resolve()
+                self._folder = _new_folder()
                 self._before = await asyncio.to_thread(self._fill, self._folder, request, skills)
             answer = await self._asked(request, profile)
             written = None if self._folder is None else await asyncio.to_thread(self._written, self._folder)
@@ -355,6 +355,14 @@ class _CommandSession:
                 await dialogue.close()
         finally:
             self._remove()
+
+
+def _new_folder() -> Path:
+    """A folder for an attempt; no agent is to blame if there is no place for it."""
+    try:
+        return Path(mkdtemp(prefix="evalc-")).resolve()
+    except OSError as error:
+        raise MachineFailed(f"the folder of the attempt cannot be made: {error.strerror}") from None
 
 
 def _from_anywhere(argument: str, root: Path) -> str:

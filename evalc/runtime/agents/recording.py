@@ -20,7 +20,15 @@ from typing import Any, Final, Literal, final
 import msgspec
 
 from evalc.base import provider_of
-from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, MachineFailed, UsageError
+from evalc.base.errors import (
+    AgentError,
+    AgentProtocolError,
+    AgentTimeout,
+    AgentUnavailable,
+    MachineFailed,
+    UsageError,
+    not_writable,
+)
 from evalc.base.files import JSON_LIMIT, make_folder, read_limited, write_atomic
 from evalc.base.terminal import excerpt
 from evalc.model.answer import AgentRequest, AgentResponse
@@ -160,6 +168,7 @@ class RecordingAgent:
 
     Raises:
         UsageError: the folder cannot be made.
+        MachineError: the disk is full or broken.
     """
 
     def __init__(
@@ -178,7 +187,7 @@ class RecordingAgent:
             make_folder(self._folder)
             _write(self._folder / AGENT_FILE, encoded(whose))
         except OSError as error:
-            raise UsageError(f"nothing can be recorded in `{folder}`: {error.strerror}") from error
+            raise not_writable(f"nothing can be recorded in `{folder}`", error) from error
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, final
 
 import msgspec
 
-from evalc.base.errors import MachineError, MachineFailed, UsageError, causes
+from evalc.base.errors import MachineError, MachineFailed, UsageError, causes, not_writable
 from evalc.base.files import make_folder
 from evalc.base.guard import exits_reported
 from evalc.base.terminal import counted
@@ -41,7 +41,7 @@ from evalc.runtime.store.baseline import Baseline, find_baseline
 from evalc.runtime.store.journal import FILE_NAME, CaseRun, Header, Journal, JournaledSuite, data_hash
 from evalc.runtime.store.redact import Redactor, encoded, redacted
 from evalc.runtime.store.resume import TurnLog, not_compared, refuse_another_run
-from evalc.runtime.store.runs import LATEST, steps_back
+from evalc.runtime.store.runs import LATEST, steps_back, withdrawn_if_refused
 from evalc.runtime.store.scope import Scope, names_in_project
 
 
@@ -50,6 +50,7 @@ def begin_run(suites: Sequence[Suite], endpoints: Sequence[str], options: RunOpt
 
     Raises:
         UsageError: it cannot be made or opened, or is that of another run.
+        MachineError: the disk is full or broken.
     """
     header = header_of(suites, endpoints, options)
     return (
@@ -111,9 +112,9 @@ def journaled_suites(suites: Sequence[Suite], root: Path | None) -> tuple[Journa
 
 def new_journal(header: Header, options: RunOptions) -> Journal:
     """The journal of a new run, in a folder of its own."""
-    return Journal(
-        _make_folder(options.made_in or options.output_dir, options.run_id) / FILE_NAME, header, options.redactor
-    )
+    folder = _make_folder(options.made_in or options.output_dir, options.run_id)
+    with withdrawn_if_refused((folder,)):
+        return Journal(folder / FILE_NAME, header, options.redactor)
 
 
 def _resumed(suites: Sequence[Suite], header: Header, options: RunOptions, folder: Path) -> Journal:
@@ -156,7 +157,7 @@ def _make_folder(output_dir: Path, run_id: str) -> Path:
     except FileExistsError:
         raise UsageError(f"the run's folder `{folder}` cannot be made: a file has its name") from None
     except OSError as error:
-        raise UsageError(f"the run's folder `{folder}` cannot be made: {error.strerror}") from error
+        raise not_writable(f"the run's folder `{folder}` cannot be made", error) from error
     if (folder / FILE_NAME).exists():
         raise UsageError(f"the run's folder `{folder}` already exists, with a run in it")
     return folder

@@ -11,12 +11,13 @@ import json
 import os
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, NamedTuple, Self, final
 
 import msgspec
 
-from evalc.base.errors import UsageError
+from evalc.base.errors import UsageError, not_writable
 from evalc.base.files import lock, open_regular, refuse_link_out
 from evalc.model.answer import ToolMode
 from evalc.model.json import UNREADABLE, short_hash
@@ -401,12 +402,13 @@ class Journal:
             refuse_link_out(path)
             file = os.open(path, _CREATE, 0o666)
         except OSError as error:
-            raise UsageError(f"the run's journal `{path}` cannot be created: {error.strerror}") from error
+            raise not_writable(f"the run's journal `{path}` cannot be created", error) from error
         self._open(path, file, redactor)
         try:
             self._begin(header)
         except BaseException:
             self.close()
+            path.unlink()  # nothing was run, so that it is no run to go on with
             raise
 
     @classmethod
@@ -429,7 +431,7 @@ class Journal:
             refuse_link_out(path)
             file = os.open(path, _REOPEN, 0o666)
         except OSError as error:
-            raise UsageError(f"the run's journal `{path}` cannot be opened: {error.strerror}") from error
+            raise not_writable(f"the run's journal `{path}` cannot be opened", error) from error
         journal = cls.__new__(cls)
         journal._open(path, file, redactor)
         try:
@@ -460,14 +462,16 @@ class Journal:
         with open_regular(self.path) as lines:
             found = parsed_header(lines.readline(), self.path)
             if found is None:
-                os.ftruncate(self._file, 0)
+                with self._named():
+                    os.ftruncate(self._file, 0)
                 self._begin(header)
                 return
             check(found)
             self.header = found
             self.cases, self._end = read_cases(self.path, found, lines)
             self.cases.forget_stopped()
-        os.ftruncate(self._file, self._end)
+        with self._named():
+            os.ftruncate(self._file, self._end)
 
     def append(self, suite: int, case: int, run: CaseRun) -> CaseResult:
         """Write a case's line and return its result as written, without secrets.
@@ -517,15 +521,24 @@ class Journal:
         """Write a line; where it begins."""
         unwritten = memoryview(line + b"\n")
         length = len(unwritten)
-        try:
-            while unwritten:
-                unwritten = unwritten[os.write(self._file, unwritten) :]
-        except OSError as error:
-            os.ftruncate(self._file, self._end)
-            message = f"the run's journal cannot be written: {error.strerror}"
-            raise OSError(error.errno, message, str(self.path)) from error
+        with self._named():
+            try:
+                while unwritten:
+                    unwritten = unwritten[os.write(self._file, unwritten) :]
+            except OSError:
+                os.ftruncate(self._file, self._end)
+                raise
         self._end += length
         return self._end - length
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Name the file in the error where it cannot be changed."""
+        try:
+            yield
+        except OSError as error:
+            message = f"the run's journal cannot be written: {error.strerror}"
+            raise OSError(error.errno, message, str(self.path)) from error
 
 
 def _unwritable(run: CaseRun, error: Exception) -> CaseRun:

@@ -174,8 +174,8 @@ def withdrawn_if_refused(folders: Sequence[Path]) -> Iterator[None]:
     try:
         yield
     except Exception:
-        with suppress(OSError):  # it has begun, so that they are not empty
-            for folder in folders:
+        for folder in folders:
+            with suppress(OSError):  # it has begun, so that they are not empty
                 folder.rmdir()
         raise
 
