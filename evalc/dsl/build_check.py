@@ -364,12 +364,15 @@ def _with_line(finding: Finding, text: str, item: Scalar, source: Source) -> Fin
     """The finding with the check that was probably meant, if there is one and the item is on one line."""
     if finding.code not in {"EV131", "EV160", "EV203"} or item.style in {"literal", "folded"}:
         return finding
-    from evalc.dsl.meant import meant_by, with_tolerance  # noqa: PLC0415 - for start-up: its patterns are for mistakes
+    from evalc.dsl import meant as m  # noqa: PLC0415 - for start-up: its patterns are for mistakes
 
-    meant = meant_by(text)
+    meant = m.meant_by(text)
     if meant is None:
-        near = with_tolerance(text)
-        return finding if near is None else finding.replaced(near=_in_place(source, item, near))
+        near, own, judged = m.with_tolerance(text), m.as_own_check(text), m.as_question(text)
+        any_of, all_of = m.as_any_or_all(text) or (None, None)
+        lines = {"near": near, "any_of": any_of, "all_of": all_of, "own": own, "judged": judged}
+        shown = {name: _in_place(source, item, line) for name, line in lines.items() if line is not None}
+        return finding.replaced(**shown)
     line = quoting.as_item(meant.line)
     fix = quoting.rewritten_item(source, item.start, item.end, line, sure=meant.is_sure and finding.code == "EV131")
     return finding.replaced(fix, line=_in_place(source, item, meant.line), note=meant.note)

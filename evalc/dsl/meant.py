@@ -63,6 +63,30 @@ def with_tolerance(text: str) -> str | None:
     return line if line != text and is_check(line) else None
 
 
+def as_any_or_all(text: str) -> tuple[str, str] | None:
+    """The lines that ask for any and for all of the names in `contains Tokyo, Paris`; None for any other text."""
+    found = _NAMES_LISTED.fullmatch(text)
+    if found is None:
+        return None
+    listed = _NAME.sub(_in_quotes, found["names"])
+    any_of, all_of = (f"{found['before']} {which} of [{listed}]{found['link'] or ''}" for which in ("any", "all"))
+    return (any_of, all_of) if is_check(any_of) else None
+
+
+def as_own_check(text: str) -> str | None:
+    """The line that calls a check of the author's own, where one says `max_links(3)`; None for any other."""
+    line = f"check {text}"
+    return line if _CALL.fullmatch(text) and is_check(line) else None
+
+
+def as_question(text: str) -> str | None:
+    """The line that asks a judge about the answer, for a sentence that is no check; None for any other text."""
+    words = text.removesuffix(".")
+    if not _SENTENCE.fullmatch(words) or _HALF_WRITTEN.match(words):
+        return None
+    return f"judge {json.dumps(words, ensure_ascii=False)}"
+
+
 def meant_by_pair(words: str, rule: str | None, text: str | None, written: str) -> str | None:
     """The check that was probably meant by a key (`words`) and its value; None if that is unclear.
 
@@ -182,6 +206,16 @@ _DENIES: Final = re.compile(r"\b(?:not|never|none|no)\b|n't\b")
 _SENTENCE_END: Final = re.compile(r"(?<!\.)\b[^\W\d_]{4,}\.$")
 """The end of a sentence, unless it may be that of an abbreviation."""
 _SAYS: Final = re.compile(r"\b(?:contain|mention|include)s? $")
+_NAMES_LISTED: Final = re.compile(
+    r"(?P<before>.*\b(?:contain|mention|include)s?) "
+    rf"(?P<names>{_NAME.pattern}(?:, {_NAME.pattern})+)(?P<link> for [\w-]+)?"
+)
+_CALL: Final = re.compile(r"[A-Za-z_]\w*\(.*\)")
+_SENTENCE: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*(?:,? (?:[\w'\u2019-]+|\$?\d[\d,.]*%?))+[!?]?")
+_HALF_WRITTEN: Final = re.compile(
+    "(?:at|tools?|call|check|judge|turn|json|latency|cost|tokens|length|matches|(?:any|every|no) (?:call|item)) "
+)
+"""How a line begins that is about what evalc measures or finds, with a mistake."""
 _FORMATS: Final = re.compile("json|html|xml|yaml|csv|markdown|python|javascript|sql|latex", re.IGNORECASE)
 _OF_WORDS: Final = re.compile(r"[a-z(].*\(\?!")
 _IN_QUESTIONS: Final = frozenset(

@@ -775,7 +775,7 @@ def _fault(text: str, stumble: Stumble) -> Fault:
         return Fault(bare.start(), bare.end(), not_expected(("a value",), bare.group()))
     words = expected_words(expected.difference(_wrong_units(text[:at].rstrip(), expected)))
     if word not in {None, "and", "or", "for"} and "TURN" in expected:
-        return Fault(at, at + len(word or ""), Finding("EV203", name=word, known=(), begins=words))
+        return Fault(at, at + len(word or ""), Finding("EV203", name=word, known=(), is_line=True))
     misfit = None if text[at : at + 1] in {"", "."} else _misfit(text, at)
     return misfit or unexpected(text, stumble, words)
 

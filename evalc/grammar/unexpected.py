@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from evalc.grammar.lalr import Stumble
 
-_WORD: Final = re.compile(r"[^\W\d][\w-]*")
+_WORD: Final = re.compile(r"[^\W\d][\w-]*(?:(?<=n)['\u2019]t\b)?")
 _FOUND: Final = re.compile(
     r"""[^\W\d][\w-]*|[0-9]+(?:\.[0-9]+)?|"[^"\\\r\n]*"?|'[^'\\\r\n]*'?|[<>=!&|]+|\.+|[\s\S]""",
 )

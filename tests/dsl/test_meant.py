@@ -321,3 +321,52 @@ def test_how_near_is_not_asked(written: str) -> None:
 def test_the_line_under_not_is_shown_with_it(written: str, line: str) -> None:
     (problem,) = evalc.check(evalc.Source("s.eval.yaml", f"{HEAD}{written}\n"))
     assert f"`{line}`" in problem.finding.help()
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "explains why the flight was delayed",
+        "The bot should greet the user by name.",
+        "is short",
+        "contains a phone number",
+        "lists at least 3 cities",
+        "has no spelling mistakes",
+    ],
+)
+def test_a_sentence_that_is_no_check_may_be_asked_of_a_judge(written: str) -> None:
+    (problem,) = evalc.check(evalc.Source("s.eval.yaml", f"{HEAD}{written}\n"))
+    line = f'judge "{written.removesuffix(".")}"'
+    assert (problem.fix, problem.finding.help().endswith(f"`- {line}`")) == (None, True)
+    assert read_check(line).node is not None
+
+
+@pytest.mark.parametrize(
+    "written", ["nonsense", "at x is falsy", "score > 0.8", "tool search called 2", "latency < 2", "contains {name}"]
+)
+def test_a_line_that_is_no_sentence_is_not_asked_of_a_judge(written: str) -> None:
+    (problem,) = evalc.check(evalc.Source("s.eval.yaml", f"{HEAD}{written}\n"))
+    assert "judge" not in problem.finding.help()
+
+
+@pytest.mark.parametrize(
+    ("written", "any_of", "all_of"),
+    [
+        ("contains Tokyo, Paris", 'contains any of ["Tokyo", "Paris"]', 'contains all of ["Tokyo", "Paris"]'),
+        ("not contains A, B for q", 'not contains any of ["A", "B"] for q', 'not contains all of ["A", "B"] for q'),
+    ],
+)
+def test_a_list_of_names_may_mean_any_or_all(written: str, any_of: str, all_of: str) -> None:
+    head = HEAD.replace("eval:", "eval:\n  criteria: [q]")
+    (problem,) = evalc.check(evalc.Source("s.eval.yaml", f"{head}{written}\n"))
+    assert (problem.fix, problem.finding.help()) == (None, f"any of them, or all? write `- {any_of}` or `- {all_of}`")
+
+
+def test_a_call_may_be_of_a_check_of_the_authors_own() -> None:
+    (problem,) = evalc.check(evalc.Source("s.eval.yaml", f"{HEAD}max_links(0)\n"))
+    assert problem.finding.help().endswith("`- check max_links(0)`")
+
+
+def test_a_word_is_shown_with_its_apostrophe() -> None:
+    (problem,) = evalc.check(evalc.Source("s.eval.yaml", f"{HEAD}doesn't shout\n"))
+    assert problem.finding.message() == "`doesn't` is not a check"
