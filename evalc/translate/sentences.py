@@ -95,11 +95,8 @@ def _contains(joined: str, *, is_not: bool, kind: str | None) -> str | None:
     never = "not " if is_not else ""
     if any(_is_word(text, kind) for text in texts):
         wholes = [_whole(text[1:-1]) for text in texts]
-        return (
-            (" and " if is_not or "and" in links else " or ").join(f"{never}matches /{whole}" for whole in wholes)
-            if all(wholes)
-            else None
-        )
+        link = " and " if is_not or "and" in links else " or "
+        return link.join(f"{never}matches /{whole}" for whole in wholes) if all(wholes) else None
     if len(texts) == 1:
         return f"{never}contains {_compared(texts[0])}"
     which = "none of" if is_not else "any of" if links == {"or"} else "all of"
