@@ -36,17 +36,22 @@ from decimal import Decimal
 from functools import cache, partial, update_wrapper
 from inspect import signature, unwrap
 from pathlib import Path
-from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, final, overload
+from typing import Any, Concatenate, Final, Generic, NamedTuple, ParamSpec, Protocol, final, overload
 
 import msgspec
 
 from evalc import base
 from evalc.base.errors import AgentError, UsageError
+from evalc.base.files import read_limited
 from evalc.base.guard import guarded_call, imported
-from evalc.ecma.modules import SCRIPTS, ScriptError, linked
+from evalc.ecma.modules import SCRIPTS, ScriptError, linked, with_imports
 from evalc.model.answer import ToolCall, Usage, WrittenFile
+from evalc.model.json import short_hash
 
 P = ParamSpec("P")
+
+_LARGEST: Final = 32_000_000
+"""The bytes of a file of checks."""
 
 __all__ = ["Answer", "BoundCheck", "Check", "CustomCheck", "Outcome", "ToolCall", "Usage", "custom_check"]
 
@@ -213,6 +218,16 @@ class ProjectChecks(msgspec.Struct, frozen=True, kw_only=True):
             UsageError: a file cannot be imported.
         """
         return {**_checks_of(self.files, self.root), **self.functions}
+
+    def text_hash(self) -> str | None:
+        """Identifies the text of the files, with what JavaScript imports, whatever ends its lines; None without files.
+
+        Raises:
+            OSError: a file cannot be read.
+        """
+        files = [*with_imports(map(Path, self.files), self.root)]
+        texts = [(os.path.relpath(file, self.root), read_limited(file, _LARGEST).splitlines()) for file in files]
+        return short_hash(repr(texts)) if texts else None
 
     def joined_by(self, functions: Mapping[str, Callable[..., Any]]) -> ProjectChecks:
         """These checks, and those that suites in Python have brought.

@@ -60,6 +60,31 @@ def test_a_resumed_run_says_what_it_had(invoke: Invoke, project: Path) -> None:
     assert "the run was complete: no case was run again" in invoke("run", "--resume", "latest").out
 
 
+@pytest.mark.parametrize(
+    ("changed", "is_other"), [("own.py", True), ("own.js", True), ("imported.js", True), ("other.py", False)]
+)
+def test_a_resumed_run_says_that_checks_have_changed(
+    invoke: Invoke, project: Path, changed: str, is_other: bool
+) -> None:
+    (project / "evalc.toml").write_text('checks = ["own.py", "own.js"]\n')
+    for file, text in {
+        "own.py": "import evalc\n\n\n@evalc.custom_check\ndef ok(answer):\n    return True\n",
+        "own.js": 'export { fine } from "./imported.js";\n',
+        "imported.js": "export const fine = () => true;\n",
+        "other.py": "",
+    }.items():
+        (project / file).write_text(text)
+    (project / "evals" / "weather.eval.yaml").write_text(f"{TWO}        - check ok()\n        - check fine()\n")
+    assert invoke("run", "--agent", "demo").code == 0
+    cut(only_run(project), 2)
+    (project / changed).write_bytes((project / changed).read_bytes().replace(b"\n", b"\r\n"))
+    assert "have changed between cases" not in invoke("run", "--resume", "latest").out
+    cut(only_run(project), 2)
+    (project / changed).write_text((project / changed).read_text() + "\n")
+    said = "the files of `checks` have changed between cases of this run, which keep their verdicts"
+    assert (said in " ".join(invoke("run", "--resume", "latest").out.split())) is is_other
+
+
 def test_a_changed_run_is_not_resumed(invoke: Invoke, project: Path) -> None:
     invoke("run", "--agent", "demo")
     outcome = invoke("run", "--resume", "latest", "--timeout", "7ms", "--agent", "python:os.path:basename")

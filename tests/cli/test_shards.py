@@ -136,6 +136,16 @@ def test_the_baseline_is_compared_with_at_the_merge(
     assert "many/case_7" in suites_of["many"]["newPasses"]
 
 
+def test_a_merged_run_says_that_its_shards_had_other_checks(invoke: Invoke, suites: Path) -> None:
+    config = suites / "evalc.toml"
+    config.write_text(f'checks = ["own.py"]\n{config.read_text()}')
+    for number, says in enumerate(("True", "True or None"), 1):
+        (suites / "own.py").write_text(f"import evalc\n\n\n@evalc.custom_check\ndef ok(answer):\n    return {says}\n")
+        invoke("run", "evals", "--shard", f"{number}/2", "--output-dir", "parts")
+    merged = invoke("merge", *sorted(map(str, Path("parts").glob("*/"))))
+    assert "the files of `checks` have changed between cases of this run" in " ".join(merged.out.split())
+
+
 def test_overlaps_holes_and_strangers_are_named(invoke: Invoke, suites: Path) -> None:
     one, two = run_shards(invoke, 2)
     whole = invoke("run", "evals", "--output-dir", "whole", "--json")

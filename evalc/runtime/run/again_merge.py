@@ -17,7 +17,7 @@ from evalc.runtime.run.finish import Ending, FinishedRun, finish_run
 from evalc.runtime.run.run import journaled_suites, new_journal
 from evalc.runtime.store.baseline import find_baseline
 from evalc.runtime.store.journal import Entry, Header, Journal, JournaledCases, Line, read_journal
-from evalc.runtime.store.resume import PastRun, differences, not_compared
+from evalc.runtime.store.resume import PastRun, checked_otherwise, checks_of, differences, not_compared
 from evalc.runtime.store.scope import CaseFilter, Scope, Shard
 
 _MOST_NAMED: Final = 5
@@ -116,7 +116,11 @@ async def merge_suites(
             redactor=options.redactor,
             gates=options.gates,
             stopped=stopped,
-            warnings=(*not_compared(part.header for part in parts), *_unreadable(parts)),
+            warnings=(
+                *not_compared(part.header for part in parts),
+                *checked_otherwise((checks_of(part.header) for part in parts), options.run_id),
+                *_unreadable(parts),
+            ),
         )
         return finish_run(suites, journal, ending)
     finally:

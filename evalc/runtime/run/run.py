@@ -40,7 +40,7 @@ from evalc.runtime.run.gates import (
 from evalc.runtime.store.baseline import Baseline, find_baseline
 from evalc.runtime.store.journal import FILE_NAME, CaseRun, Header, Journal, JournaledSuite, data_hash
 from evalc.runtime.store.redact import Redactor, encoded, redacted
-from evalc.runtime.store.resume import TurnLog, not_compared, refuse_another_run
+from evalc.runtime.store.resume import TurnLog, checked_otherwise, checks_of, not_compared, refuse_another_run
 from evalc.runtime.store.runs import LATEST, steps_back, withdrawn_if_refused
 from evalc.runtime.store.scope import Scope, names_in_project
 
@@ -79,6 +79,7 @@ def header_of(
             "rubricsAlways": options.rubrics_always or None,
             "similarity": None if options.embeddings is None else "embeddings",
             "baseline": options.baseline,
+            "checksHash": options.checks.text_hash(),
             "seedHash": data_hash(options.seed),
             # Whole, not hashed alone: it was true once, and a run can only be finished or understood with it.
             "snapshot": options.snapshot,
@@ -337,6 +338,7 @@ class _Run:
         self._baseline = baseline
         if options.resumed is not None:
             warnings += [_kept(suites, journal), *(() if options.asked is None else not_compared([journal.header]))]
+            warnings += checked_otherwise((checks_of(journal.header), options.checks.text_hash()), options.run_id)
         self._suites = suites
         self._agents = tuple(dict.fromkeys(suite.agent for suite in suites))
         self._new_worker = new_worker

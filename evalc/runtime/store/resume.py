@@ -122,6 +122,20 @@ def not_compared(headers: Iterable[Header]) -> tuple[str, ...]:
     return (f"{unknown} `body`, `response`, the model's settings or headers have changed could not be compared",)
 
 
+def checks_of(header: Header) -> str | None:
+    """What identifies the text of the checks of a run; None if it had none, or an earlier evalc did not keep that."""
+    found = header.options.get("checksHash")
+    return found if isinstance(found, str) else None
+
+
+def checked_otherwise(checks: Iterable[str | None], run_id: str) -> tuple[str, ...]:
+    """The warning that not all cases of a run were checked by the same text."""
+    if len({each for each in checks if each is not None}) <= 1:
+        return ()
+    alike = f"`evalc rescore {run_id}` checks all of them alike"
+    return (f"the files of `checks` have changed between cases of this run, which keep their verdicts: {alike}",)
+
+
 def _by_name(header: Header, known: KnownSuites) -> Mapping[str, JournaledSuite]:
     keys = [(known.key_of(suite) or key_of(suite), suite) for suite in header.suites]
     return {f"`{key.name}` ({key.tier})": suite for key, suite in keys}
