@@ -16,10 +16,12 @@ from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
 from evalc.diagnostics import Finding
 from evalc.dsl.quoting import (
+    as_item,
     check_around,
     check_in_quotes,
     in_quotes,
     quoted_line,
+    rewritten_item,
     template_in_quotes,
     text_in_quotes,
 )
@@ -135,7 +137,24 @@ def _behind_value(source: Source, at: int) -> _Explained:
     position = source.position(at)
     line = source.line(position.line)
     raw = line[position.column - 1 :].rstrip()
-    return Span(at, at + max(len(raw), 1)), Finding("EV109", quoted=_requoted(line))
+    finding = _check_meant(source, at - position.column + 1, line) or Finding("EV109", quoted=_requoted(line))
+    return Span(at, at + max(len(raw), 1)), finding
+
+
+def _check_meant(source: Source, start: int, line: str) -> Finding | None:
+    """The finding about an item that is a check in other words: `- "Paris" is in the answer`; None for any other."""
+    from evalc.dsl.meant import meant_by  # noqa: PLC0415 - for start-up: its patterns are for mistakes
+
+    dashes = _DASHES.match(line)
+    if dashes is None or "-" not in dashes[0]:
+        return None
+    raw = line[dashes.end() :].rstrip()
+    meant = meant_by(raw)
+    if meant is None:
+        return None
+    item = as_item(meant.line)
+    fix = rewritten_item(source, start + dashes.end(), start + dashes.end() + len(raw), item)
+    return Finding("EV109", fix=fix, quoted="", line=item)
 
 
 def _reserved(complaint: Complaint, context: Context) -> _Explained | None:
@@ -364,9 +383,13 @@ def _rest_of_line(text: str, start: int) -> str:
     return match[0].rstrip() if match is not None else ""
 
 
+_CLOSES: Final = re.compile(r"""(["'])[^"']*\S\1\s""")
+"""A text in quotes, and more behind it: `"Paris" or "Rome"`, which is not one text in quotes."""
+
+
 def _requoted(line: str) -> str:
     """The value of a line, quoted whole; quotes around it are not meant as part of the text."""
     key = _KEY.match(line) or _DASHES.match(line)
     raw = line[key.end() if key is not None else 0 :].rstrip()
-    is_in_quotes = len(raw) > 2 and raw[0] == raw[-1] and raw[0] in "\"'"
+    is_in_quotes = len(raw) > 2 and raw[0] == raw[-1] and raw[0] in "\"'" and not _CLOSES.match(raw)
     return quoted_line(raw[1:-1] if is_in_quotes else raw)

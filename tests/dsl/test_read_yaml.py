@@ -245,6 +245,10 @@ def test_unclosed_brackets_and_quotes_are_shown_where_they_open() -> None:
         ('a: "b "c" d"\n', """'b "c" d'"""),
         ("a:\n  b: c\n   d:\n     - e\n", "indent it like that line"),
         ("a: *b* c\n", "'*b* c'"),
+        ('a: "b" or "c"\n', """'"b" or "c"'"""),
+        ('- "b" is in the answer\n', '`- contains "b"`'),
+        ('- "b" must not appear\n', '`- not contains "b"`'),
+        ('- contains: "b" or "c"\n', '`- contains any of ["b", "c"]`'),
     ],
 )
 def test_the_help_prints_the_text_as_it_must_be_quoted(text: str, help_holds: str) -> None:
