@@ -23,6 +23,12 @@ LONGEST: Final = 2_000
 READERS: Final = {"javascript": read_javascript, "js": read_javascript, "python": read_python, "jq": read_jq}
 """The readers of code, by the names of languages."""
 _NEGATIONS: Final = frozenset({"not", "never", "no", "without", "cannot"})
+_BETWEEN: Final = {
+    ",? (?:(?:but )?(?:not|without)|rather than|instead of)": "and not",
+    " and/or": "or",
+    " &": "and",
+}
+"""What stands between two texts, and what it means."""
 _IS_NEEDED: Final = re.compile(r"\b(?:ha(?:ve|s)|needs?) to\b")
 _OF_ALL: Final = (Measure, Turn)
 """Steps of what a verb without a subject may follow."""
@@ -37,7 +43,8 @@ class Words(Meaning):
         """The condition that a line is, in whatever language it is."""
         code, text = text.strip(), pattern("<SHELL>").sub("", text.strip())
         text = pattern("<COUNTED>").sub(lambda found: names.COUNTS.get(found[0], found[0]), text)
-        text = pattern("(<TEXT>), (?:but )?not (?=<TEXT>)").sub(r"\1 and not ", text)
+        for between, joint in _BETWEEN.items():
+            text = pattern(f"(<TEXT>){between} (?=<TEXT>)").sub(rf"\1 {joint} ", text)
         language, _, inner = text.partition(" ")
         inner = inner.strip()[1:-1] if pattern("<TEXT>").fullmatch(inner.strip()) else inner
         ways: list[Callable[[], Check]] = [
@@ -88,7 +95,9 @@ class Words(Meaning):
             # `contains "x" and not "y"`
             elided = pattern(r"(?!\w+ (?:call|item) of)([A-Za-z' -]+?)\s*<TEXT>").fullmatch(first)
             verb = elided[1] if elided else "("
-            pieces = [first, *(pattern("^(not )?(?=<TEXT>$)").sub(rf"\g<1>{verb} ", each) for each in others)]
+            again = verb if _is_negative(verb) else rf"\g<1>{verb}"  # `does not contain "x" and not "y"` denies both
+            refuse_if(again == verb and word == "or" and any(each.startswith("not ") for each in others))
+            pieces = [first, *(pattern("^(not )?(?=<TEXT>$)").sub(f"{again} ", each) for each in others)]
             is_neither = elided and _is_negative(first) and all(map(pattern("<TEXT>").fullmatch, others))
             if others:  # `does not start with "x" or "y"`
                 return joined("and" if is_neither else word, self._operands(word, pieces, depth + 1))
