@@ -41,6 +41,7 @@ from evalc.runtime.store.journal import (
     read_journal,
 )
 from evalc.runtime.store.resume import PastRun
+from evalc.runtime.store.scope import Place
 
 
 def recorded_answers(entry: Entry) -> tuple[AgentAnswer, ...]:
@@ -200,14 +201,9 @@ def _itself(header: Header, cases: JournaledCases, known: KnownSuites) -> Baseli
             key = known.key_of(suite)
             if key is None:
                 continue
-            verdicts = [decoder.decode(entry.result) for entry in cases.entries(number)]
-            past = PastSuite(
-                run_id=header.run_id,
-                passed={verdict.id: verdict.passed for verdict in verdicts},
-                errors=frozenset(verdict.id for verdict in verdicts if verdict.status == "error"),
-                unverified=frozenset(verdict.id for verdict in verdicts if verdict.status == "unverified"),
-            )
-            yield key, suite.agent, past
+            verdicts = (decoder.decode(entry.result) for entry in cases.entries(number))
+            known_cases = ((verdict.id, verdict.passed, verdict.status, None) for verdict in verdicts)
+            yield key, suite.agent, PastSuite.of(header.run_id, known_cases, Place())
 
     return Baseline.made(header.run_id, suites(), lambda: known.warnings(f"the run `{header.run_id}`", RENEWED_BY_RUN))
 

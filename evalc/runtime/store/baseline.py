@@ -46,7 +46,20 @@ class PastSuite(msgspec.Struct, frozen=True, kw_only=True):
     errors: frozenset[str] = frozenset()
     unverified: frozenset[str] = frozenset()
     digests: Mapping[str, str] = {}
-    place: Place = msgspec.field(default_factory=Place)
+    place: Place = Place()
+
+    @classmethod
+    def of(cls, run_id: str, cases: Iterable[tuple[str, bool, str | None, str | None]], place: Place) -> PastSuite:
+        """The suite of these cases: ids, whether they passed, statuses and digests."""
+        known = [*cases]
+        return cls(
+            run_id=run_id,
+            passed={id_: passed for id_, passed, _, _ in known},
+            errors=frozenset(id_ for id_, _, status, _ in known if status == "error"),
+            unverified=frozenset(id_ for id_, _, status, _ in known if status == "unverified"),
+            digests={id_: digest for id_, _, _, digest in known if digest is not None},
+            place=place,
+        )
 
 
 @final
@@ -307,14 +320,9 @@ def _load(files: Iterable[Path], name: str, known: _KnownCases, *, is_of_any: Ca
         if (key, agent) in suites:
             title = key.title(agent)
             raise UsageError(f"the baseline `{name}` has more than one result of `{title}`: `{file}` is the second")
-        suites[key, agent] = PastSuite(
-            run_id=suite.run_id or file.parent.name,
-            passed={case.id: case.passed for case in suite.cases},
-            errors=frozenset(case.id for case in suite.cases if case.status == "error"),
-            unverified=frozenset(case.id for case in suite.cases if case.status == "unverified"),
-            digests={case.id: case.case_hash for case in suite.cases if case.case_hash is not None},
-            place=places(file.parent).get(key_of(suite), Place()),
-        )
+        cases = ((case.id, case.passed, case.status, case.case_hash) for case in suite.cases)
+        place = places(file.parent).get(key_of(suite), Place())
+        suites[key, agent] = PastSuite.of(suite.run_id or file.parent.name, cases, place)
     return Baseline.made(
         name,
         ((key, agent, suite) for (key, agent), suite in suites.items()),
@@ -331,17 +339,7 @@ def _accepted(file: Path, known: _KnownCases) -> Baseline:
         for suite in sorted(read_accepted(file), key=lambda suite: suite.suite is not None):
             key = known.suite_of(suite)
             if key is not None:
-                yield key, suite.agent, _past_suite(suite, name)
+                cases = ((id_, case.passed, case.status, case.digest) for id_, case in suite.cases.items())
+                yield key, suite.agent, PastSuite.of(name, cases, suite.place)
 
     return Baseline.made(name, suites(), lambda: known.warnings(f"the baseline `{name}`", "`evalc accept` renews it"))
-
-
-def _past_suite(suite: AcceptedSuite, name: str) -> PastSuite:
-    return PastSuite(
-        run_id=name,
-        passed={id_: case.passed for id_, case in suite.cases.items()},
-        errors=frozenset(id_ for id_, case in suite.cases.items() if case.status == "error"),
-        unverified=frozenset(id_ for id_, case in suite.cases.items() if case.status == "unverified"),
-        digests={id_: case.digest for id_, case in suite.cases.items() if case.digest is not None},
-        place=suite.place,
-    )

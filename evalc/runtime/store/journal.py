@@ -372,8 +372,7 @@ def data_hash(data: object) -> str | None:
     return None if data is None else short_hash(json.dumps(data, default=repr))
 
 
-_CREATE: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
-_REOPEN: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 
 class CaseRun(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -398,12 +397,7 @@ class Journal:
 
     def __init__(self, path: Path, header: Header, redactor: Redactor = NO_SECRETS) -> None:
         """Create the file."""
-        try:
-            refuse_link_out(path)
-            file = os.open(path, _CREATE, 0o666)
-        except OSError as error:
-            raise not_writable(f"the run's journal `{path}` cannot be created", error) from error
-        self._open(path, file, redactor)
+        self._open(path, os.O_EXCL, redactor)
         try:
             self._begin(header)
         except BaseException:
@@ -427,13 +421,8 @@ class Journal:
         was written, nothing was run, and `header` begins the journal. With `retry_errors` the cases that ended in error
         are to be run again; their lines stay, and later ones count.
         """
-        try:
-            refuse_link_out(path)
-            file = os.open(path, _REOPEN, 0o666)
-        except OSError as error:
-            raise not_writable(f"the run's journal `{path}` cannot be opened", error) from error
         journal = cls.__new__(cls)
-        journal._open(path, file, redactor)
+        journal._open(path, 0, redactor)
         try:
             journal._go_on(header, check)
             if retry_errors:
@@ -443,13 +432,18 @@ class Journal:
             raise
         return journal
 
-    def _open(self, path: Path, file: int, redactor: Redactor) -> None:
+    def _open(self, path: Path, flags: int, redactor: Redactor) -> None:
+        try:
+            refuse_link_out(path)
+            self._file = os.open(path, _FLAGS | flags, 0o666)
+        except OSError as error:
+            done = "created" if flags & os.O_EXCL else "opened"
+            raise not_writable(f"the run's journal `{path}` cannot be {done}", error) from error
         self.path = path
         self.retried: frozenset[CaseNumbers] = frozenset()  # the cases that ended in error before, and are run again
-        self._file = file
         self._redactor = redactor
         self._end = 0
-        if not lock(file):
+        if not lock(self._file):
             self.close()
             raise UsageError(f"another process is at work on this run: it writes `{path}`")
 
