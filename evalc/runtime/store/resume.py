@@ -123,7 +123,7 @@ def not_compared(headers: Iterable[Header]) -> tuple[str, ...]:
 
 
 def checks_of(header: Header) -> str | None:
-    """What identifies the text of the checks of a run; None if it had none, or an earlier evalc did not keep that."""
+    """The hash of the text of a run's checks; None if it had none, or an earlier evalc did not keep that."""
     found = header.options.get("checksHash")
     return found if isinstance(found, str) else None
 
