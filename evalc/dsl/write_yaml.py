@@ -1,9 +1,9 @@
 """Writes YAML with comments, as people write it.
 
-Checks are a line each, texts of several lines are literal, long ones are folded unless they are data, small lists and
-mappings are on one line, quotes are used where YAML needs them. The result is in the style of `evalc fmt`, and was read
-back: it means what was to be written. What other programs may read is read back by ruamel.yaml, which shares no code
-with evalc's reader.
+Checks are a line each, and one alone is in brackets if it needs no quotes there. Texts of several lines are literal,
+long ones are folded unless they are data, small lists and mappings are on one line, quotes are used where YAML needs
+them. The result is in the style of `evalc fmt`, and was read back: it means what was to be written. What other programs
+may read is read back by ruamel.yaml, which shares no code with evalc's reader.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _WIDEST: Final = 120
 """Columns of a line, unless it is one text that is not folded."""
 _LONGEST_FOLDED: Final = 1000
 _LINES: Final = ("validate", "criteria")
+_NAME: Final = re.compile(r"[A-Za-z_][\w-]*")
 _ODD: Final = r"\x0b-\x1f\x7f-\x9f\ufeff\u2028\u2029\ud800-\udfff"
 _BLOCK: Final = re.compile(rf"[^\s{_ODD}][^\x00-\x08{_ODD}]*")
 _SPACE_AT_END: Final = re.compile(r"[ \t](?:\n|\Z)|\n\n\Z")
@@ -113,6 +114,8 @@ def _write(before: str, value: Data, column: int, out: list[str], key: str | Non
         out += body
     elif not isinstance(value, Mapping | list | tuple) or not value or _fits_behind(before, value, key):
         out.append(f"{before} {_flow(value)}")
+    elif key in _LINES and (lines := _in_brackets(value)) and len(f"{before} {lines}") <= _WIDEST:
+        out.append(f"{before} {lines}")
     else:
         inside: list[str] = []
         if isinstance(value, Mapping):
@@ -210,6 +213,16 @@ def _fits_behind(before: str, data: Mapping[str, Data] | Sequence[Data], key: st
     if not shallow or "\\n" in written or f'"{_LINES[0]}": [' in written:
         return False
     return len(before) + 1 + len(_flow(data)) <= _WIDEST
+
+
+def _in_brackets(data: Mapping[str, Data] | Sequence[Data]) -> str:
+    """A list of one line that needs no quotes, or of names alone, without comments; empty for any other."""
+    if isinstance(data, Mapping) or any(isinstance(item, Noted) and item.comments for item in data):
+        return ""
+    lines = [*map(_without_comments, data)]
+    if not all(isinstance(line, str) and reads_plain(line, in_flow=True) for line in lines):
+        return ""
+    return f"[{', '.join(lines)}]" if len(lines) == 1 or all(map(_NAME.fullmatch, lines)) else ""
 
 
 def _is_quoted_in_flow_alone(text: str) -> bool:

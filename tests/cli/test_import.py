@@ -69,7 +69,7 @@ def test_it_prints(invoke: Invoke) -> None:
     outcome = invoke("import", "get-weather.labeled.json")
     hint = "nothing is written: `-o get-weather.labeled.eval.yaml` writes it to a file\n"
     assert (outcome.code, outcome.err) == (0, hint)
-    assert outcome.out.endswith('      validate:\n        - contains "Paris"\n')
+    assert outcome.out.endswith('      validate: [contains "Paris"]\n')
     asked_for = invoke("import", "get-weather.labeled.json", "-o", "-")
     assert (asked_for.code, asked_for.out, asked_for.err) == (0, outcome.out, "")
     (checked,) = (invoke("check", "-", stdin=outcome.out),)

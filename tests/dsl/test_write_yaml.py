@@ -77,6 +77,10 @@ def test_it_is_what_a_person_would_write() -> None:
                 "test_cases": [
                     {**case, "tags": ["smoke"], "validate": ["json", 'contains "a: b"', 'at "$.a" >= 3']},
                     Noted({"name": "b", "turns": [{"say": "hi\nthere", "validate": ["json"]}]}, ("Of its own.",)),
+                    {"name": "c", "validate": [Noted("json", ("Why.",))]},
+                    {"name": "d", "validate": ['contains "a, b"']},
+                    {"name": "e", "validate": [{"not": ["json"]}]},
+                    {"name": "f", "validate": ["json", "non-empty"]},
                 ],
             },
         },
@@ -108,8 +112,23 @@ eval:
         - say: |-
             hi
             there
-          validate:
-            - json
+          validate: [json]
+
+    - name: c
+      validate:
+        # Why.
+        - json
+
+    - name: d
+      validate:
+        - contains "a, b"
+
+    - name: e
+      validate:
+        - not: [json]
+
+    - name: f
+      validate: [json, non-empty]
 """
     )
 

@@ -17,7 +17,7 @@ from evalc.base.source import Source, Span
 from evalc.check.contract import PAIRS, assertions, judge_check, rank
 from evalc.check.forms import TYPES, check_of, record_of
 from evalc.check.predicates import mapped
-from evalc.check.tree import All, Check, Some
+from evalc.check.tree import All, Check, Some, Test
 from evalc.compiler.emit.check import check_of_label, simplest
 from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.diagnostics import Diagnostics, Finding
@@ -337,6 +337,10 @@ def entry_of(
     said: dict[str, Any] = {"all_of": [line]}
     if isinstance(check, Some | All):
         said = {type_: [line_of(each, spelling, keep_schema) for each in check.checks]}
+    elif isinstance(check, Test) and check.predicate == "judge" and not check.operand[0] and len(line) <= _LONG:
+        _, scale, question, least = check.operand
+        points = {} if (least, scale) == (1, 1) else {"min": least, "scale": scale}
+        said = {"type": "judge", "rule": spelling.text(question), **points}
     elif keys in _OF_ONE_TEXT and list(record) == ["value"] and isinstance(record["value"], str):
         said = {"type": type_, "rule": spelling.text(record["value"])}
     elif not keys:

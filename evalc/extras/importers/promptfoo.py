@@ -52,6 +52,8 @@ _SHORT: Final = 60
 _LINE: Final = 300
 _IS_NAME: Final = re.compile(r"(?!\[|\w+://)[^{\n]*[^\W_][^{\n]*\Z")
 """A line with a letter or digit that is no address, and no list or template."""
+_CRITERION: Final = re.compile(r"[^():\s]+(?: [^():\s]+)*")
+"""A name that is a criterion as it stands."""
 _MARKS: Final = ("prompts", "tests", "scenarios", "defaultTest")
 _READ: Final = (*_MARKS, "description", "$schema", "assertionTemplates")
 _ELSEWHERE: Final[dict[str, str]] = {
@@ -201,8 +203,8 @@ class _Importer:
 
     def _criteria(self) -> dict[str, Any]:
         """The criteria that the metrics are, which have no weights in promptfoo."""
-        share = round(1 / len(self._metrics), 2 if len(self._metrics) < 10 else 3) if len(self._metrics) > 1 else 1
-        return {"criteria": [{"name": name, "weight": share} for name in self._metrics]} if self._metrics else {}
+        named = [name if _CRITERION.fullmatch(name) else {"name": name} for name in self._metrics]
+        return {"criteria": named} if named else {}
 
     def _written(
         self, values: Mapping[str, Node], shared: Mapping[str, Any], cases: list[Any], behind: list[str]

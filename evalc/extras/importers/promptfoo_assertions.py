@@ -114,6 +114,10 @@ class _Assertion(NamedTuple):
         require(template, "the value is empty")
         return template
 
+    def question(self, value: object) -> str:
+        """A value as what a judge is asked, to whom white space around it says nothing."""
+        return self.text(value.strip() or value if isinstance(value, str) else value)
+
     def texts(self) -> tuple[str, ...]:
         """A list, or a text with commas, as promptfoo reads it."""
         value = split(self.value)
@@ -351,7 +355,7 @@ def _word_count(asked: _Assertion) -> Check:
 
 def _judge(asked: _Assertion) -> Check:
     """A question to a judge, or several."""
-    questions = [*map(asked.text, asked.value if isinstance(asked.value, list) else [asked.value])]
+    questions = [*map(asked.question, asked.value if isinstance(asked.value, list) else [asked.value])]
     least = asked.fields.get("threshold", _GEVAL_THRESHOLD if asked.fields.get("type") == "g-eval" else 1)
     least = 1 if least is None else least
     require(not questions or is_number(least), "no line says the same")
@@ -388,11 +392,11 @@ def _stated(asked: _Assertion) -> Check:
         require(f"{{{{{name}}}}}" not in question or name in asked.values, f"there is no variable `{name}`")
     if "VALUE" in question:
         goal = asked.value.get("goal") if isinstance(asked.value, dict) else asked.value
-        question = question.replace("VALUE", asked.text(goal))
+        question = question.replace("VALUE", asked.question(goal))
     _, _, kind = str(asked.fields["type"]).partition(f"{_ATTACK}:")
     question = question.replace("KIND", kind.replace(":", ", ").replace("-", " "))
     if kind and isinstance(asked.value, str):
-        question += f" It keeps to this: {asked.text(asked.value)}"
+        question += f" It keeps to this: {asked.question(asked.value)}"
     asked.differences.append("a judge answers this question, where promptfoo decides in a way of its own")
     return Test("judge", ("", 1, question, least))
 

@@ -474,16 +474,13 @@ def test_a_whole_configuration() -> None:
           prompt_2: Another
         inputs: {language: {required: true}, text: {required: false}}
         defaults:
-          validate:
-            - latency <= 5s
+          validate: [latency <= 5s]
         eval:
-          criteria:
-            - {name: accuracy, weight: 1}
+          criteria: [accuracy]
           test_cases:
             - name: a_greeting
               inputs: {language: French, text: "Hello: you"}
-              validate:
-                - contains "Bonjour" for accuracy
+              validate: [contains "Bonjour" for accuracy]
               x-metadata: {area: greetings}
 
             - {name: german, inputs: {language: German, text: cat}}
@@ -582,21 +579,18 @@ def test_common_checks_and_inputs_are_said_once() -> None:
           test_cases:
             - name: a
               inputs: {q: a}
-              validate:
-                - contains "b"
+              validate: [contains "b"]
 
             - name: c
               inputs: {q: c}
-              validate:
-                - latency <= 2s
+              validate: [latency <= 2s]
 
             - {name: e, inputs: {q: e}}
 
             - name: d
               inherit: false
               inputs: {tone: kind, q: d}
-              validate:
-                - contains "d"
+              validate: [contains "d"]
         """)
     assert [each for each in evalc.check(Source("s.eval.yaml", suite.text)) if each.severity == "error"] == []
 

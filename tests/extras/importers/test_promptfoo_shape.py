@@ -50,8 +50,7 @@ def test_alike_cases_in_a_row_are_rows_of_one(tmp_path: Path) -> None:
     assert text == dedent(r"""
         prompt: Capital of {{country}}?
         defaults:
-          validate:
-            - json
+          validate: [json]
         eval:
           test_cases:
             - name: "{{country}}"
@@ -254,8 +253,8 @@ def test_rows_have_only_what_differs(tmp_path: Path) -> None:
     text, cases = imported(f"prompts: ['{{{{q}}}} {{{{long}}}}']\ntests:\n{''.join(rows)}", tmp_path)
     assert len(cases) == 12
     assert text.count("inputs: {long: same}\n") == 2
-    assert '        - q: q5\n      validate:\n        - equals "x"\n' in text
-    assert text.endswith('        - q: q11\n      validate:\n        - equals "y"\n')
+    assert '        - q: q5\n      validate: [equals "x"]\n' in text
+    assert text.endswith('        - q: q11\n      validate: [equals "y"]\n')
 
 
 def test_functions_are_called_by_the_comment_above(tmp_path: Path) -> None:
@@ -322,3 +321,24 @@ def test_two_tests_are_rows_where_that_is_shorter(tmp_path: Path) -> None:
 
     text, _ = imported("prompts: ['{{q}}']\ntests: [{vars: {q: a}, assert: [{type: contains, value: a}]}]", tmp_path)
     assert "for_each" not in text
+
+
+def test_metrics_are_criteria_of_one_weight(tmp_path: Path) -> None:
+    config = "prompts: ['{{q}}']\ntests: [{vars: {q: a}, assert: [%s]}]"
+    asserted = "{type: contains, value: %s, metric: '%s'}"
+    text, [case] = imported(config % ", ".join(asserted % each for each in (("b", "B"), ("c", "C"))), tmp_path)
+    assert "  criteria: [B, C]\n" in text
+    assert [each.weight for each in case.criteria or ()] == [1, 1]
+    text, [case] = imported(config % ", ".join(asserted % each for each in (("b", "B"), ("c", "C (d): e"))), tmp_path)
+    assert '  criteria:\n    - B\n    - name: "C (d): e"\n' in text
+    assert [each.name for each in case.criteria or ()] == ["B", "C (d): e"]
+
+
+def test_a_judge_is_asked_without_white_space_around_it(tmp_path: Path) -> None:
+    config = "prompts: [Hi]\ntests: [{assert: [{type: llm-rubric, value: ' Is it kind?\n\n', %s}]}]"
+    text, [case] = imported(config % "weight: 2", tmp_path)
+    assert '- {type: judge, rule: "Is it kind?", weight: 2}\n' in text
+    assert [each.criteria for each in case.rubric or ()] == ["Is it kind?"]
+    text, [case] = imported(config % "weight: 2, threshold: 0.5", tmp_path)
+    assert '- {type: judge, rule: "Is it kind?", min: 0.5, scale: 1, weight: 2}\n' in text
+    assert [each.min_score for each in case.rubric or ()] == [0.5]

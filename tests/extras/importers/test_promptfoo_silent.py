@@ -84,7 +84,7 @@ def test_quotes_and_spaces_in_a_table_are_read_as_promptfoo_does(tmp_path: Path)
     _, problems, text = of_table(rows, tmp_path)
     assert not problems
     assert '- contains any of ["a,b", "foo"]\n' in text
-    assert '- equals "Hello"\n' in text
+    assert '[equals "Hello"]\n' in text
 
 
 def test_metadata_of_a_table_is_kept(tmp_path: Path) -> None:

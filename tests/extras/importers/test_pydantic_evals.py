@@ -130,16 +130,14 @@ def test_evaluators_of_the_dataset_are_defaults_and_limits_of_a_case_are_the_nar
         # `IsInstance` holds of every answer.
         suite: my-tests
         defaults:
-          validate:
-            - latency <= 2s
+          validate: [latency <= 2s]
         eval:
           test_cases:
             - {name: one, message: hi}
 
             - name: one_2
               message: hello
-              validate:
-                - latency <= 1s
+              validate: [latency <= 1s]
 
             - {name: case_3, message: ho}
     """)

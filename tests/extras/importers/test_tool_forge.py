@@ -192,7 +192,7 @@ def test_a_schema_becomes_a_file() -> None:
     assert [(side.path, json.loads(side.text)) for side in suite.side_files] == [
         ("t.labeled.1.schema.json", {"type": "object"})
     ]
-    assert '- json matching "t.labeled.1.schema.json"' in suite.text
+    assert '[json matching "t.labeled.1.schema.json"]' in suite.text
 
 
 BOTH = {"type": "structure", "fields": [{"path": "a"}], "headings": ["B {{x}}"]}
