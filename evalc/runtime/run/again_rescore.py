@@ -41,6 +41,7 @@ from evalc.runtime.store.journal import (
     read_journal,
 )
 from evalc.runtime.store.resume import PastRun
+from evalc.runtime.store.runs import PastCase
 from evalc.runtime.store.scope import Place
 
 
@@ -194,7 +195,7 @@ def _left_out(number: int, suite: JournaledSuite, cases: JournaledCases) -> str 
 
 def _itself(header: Header, cases: JournaledCases, known: KnownSuites) -> Baseline:
     """The run as a baseline; its journal has its verdicts, also if it did not end."""
-    decoder = msgspec.json.Decoder(_Verdict)
+    decoder = msgspec.json.Decoder(PastCase)
 
     def suites() -> Iterator[tuple[SuiteKey, str | None, PastSuite]]:
         for number, suite in enumerate(header.suites):
@@ -206,14 +207,6 @@ def _itself(header: Header, cases: JournaledCases, known: KnownSuites) -> Baseli
             yield key, suite.agent, PastSuite.of(header.run_id, known_cases, Place())
 
     return Baseline.made(header.run_id, suites(), lambda: known.warnings(f"the run `{header.run_id}`", RENEWED_BY_RUN))
-
-
-class _Verdict(msgspec.Struct, frozen=True):
-    """The part of a case that a comparison needs."""
-
-    id: str
-    passed: bool
-    status: Status
 
 
 def _unreadable(cases: JournaledCases) -> tuple[str, ...]:

@@ -33,13 +33,7 @@ def run_attempts(
     return attempt(located) if repeat is None else _repeated(located, repeat, attempt, until_sure=until_sure)
 
 
-async def _repeated(
-    located: LocatedCase,
-    repeat: int,
-    attempt: Callable[[LocatedCase], Coroutine[Any, Any, CaseRun]],
-    *,
-    until_sure: bool,
-) -> CaseRun:
+async def _repeated(located: LocatedCase, repeat: int, attempt: Attempting, *, until_sure: bool) -> CaseRun:
     case = located.case
     runs: list[CaseRun] = []
     while len(runs) < repeat and not (until_sure and _is_sure(case, runs)):
@@ -60,8 +54,7 @@ def _is_sure(case: Case, runs: Sequence[CaseRun]) -> bool:
 
 
 def _needed(case: Case) -> int:
-    repeat = case.repeat or 1
-    return repeat if case.require is None else case.require
+    return case.repeat or 1 if case.require is None else case.require
 
 
 def combine(case: Case, runs: Sequence[CaseRun]) -> CaseRun:

@@ -341,15 +341,12 @@ def _counted_by_gate(totals: SuiteTotals) -> int:
     return len(since.regressions) - len(since.lapsed) + len(since.came_failing)
 
 
-def _warnings_of(suite: Suite, past: PastSuite | None, ending: Ending) -> tuple[str, ...]:
-    warnings: list[str] = []
-    left_out = not_compared(suite.metadata, ending.registry)
-    if left_out is not None:
-        warnings.append(left_out)
+def _warnings_of(suite: Suite, past: PastSuite | None, ending: Ending) -> Iterator[str]:
+    if (left_out := not_compared(suite.metadata, ending.registry)) is not None:
+        yield left_out
     if ending.baseline is not None and past is None:
         asked = "" if suite.agent is None else " with this agent"
-        warnings.append(f"the baseline `{ending.baseline.name}` has no suite of this name and tier{asked}")
-    return tuple(warnings)
+        yield f"the baseline `{ending.baseline.name}` has no suite of this name and tier{asked}"
 
 
 def _shifted(past: PastSuite | None, totals: SuiteTotals, went: Iterable[str]) -> Iterator[str]:

@@ -248,8 +248,6 @@ class _Choice:
         self._any_tag = {tag for tag in selection.tags if not tag.startswith("!")}
         self._no_tag = {tag[1:] for tag in selection.tags if tag.startswith("!")}
         self._ids = [_id_test(pattern) for pattern in selection.ids]
-        self._tiers = selection.tiers
-        self._else_all = selection.else_all
         self._in_shard: Callable[[Suite, Case], bool] = lambda _suite, _case: True
 
     def keep_to(self, shard: Shard, suites: Sequence[Suite]) -> None:
@@ -269,8 +267,8 @@ class _Choice:
 
     def takes_suite(self, suite: Suite) -> bool:
         """Whether cases of the suite may be selected at all."""
-        changed = self._known.changed
-        return (not self._tiers or suite.tier in self._tiers) and (changed is None or suite.origin in changed)
+        changed, tiers = self._known.changed, self._selection.tiers
+        return (not tiers or suite.tier in tiers) and (changed is None or suite.origin in changed)
 
     def narrows(self, suite: Suite) -> bool:
         """Whether cases of the suite may be deselected one by one, also those that it no longer has."""
@@ -303,7 +301,7 @@ class _Choice:
         if failed is None:
             return True
         of_suite = failed.get(suite.key)
-        return self._else_all if of_suite is None else case.id in of_suite
+        return self._selection.else_all if of_suite is None else case.id in of_suite
 
 
 def _texts(suite: Suite, case: Case) -> tuple[str, ...]:

@@ -200,8 +200,8 @@ class TurnLog:
     ) -> None:
         self._path = folder / TURNS_FILE
         self._redactor = redactor
-        found = _read(self._path) if resumed else ()
-        self._begun = {attempt: lines for attempt, lines in found if attempt[:2] not in but_for}
+        found = _read(self._path) if resumed else {}
+        self._begun = {attempt: lines for attempt, lines in found.items() if attempt[:2] not in but_for}
         self._is_whole = not resumed
         self._let_go: set[_Attempt] = set()
         self.failure: str | None = None  # why turns could not be kept; None if all were
@@ -284,20 +284,16 @@ class AttemptLog:
         self._log.keep(self._attempt, conversation, turn)
 
 
-def _read(path: Path) -> Iterator[tuple[_Attempt, list[_Line]]]:
+def _read(path: Path) -> Mapping[_Attempt, list[_Line]]:
     """The lines of each attempt. A torn line is left out: its turn was asked again, and is in a later line."""
     found: dict[_Attempt, list[_Line]] = {}
-    try:
-        with open_regular(path) as file:
-            for text in file:
-                try:
-                    line = _decoder.decode(text)
-                except UNREADABLE:
-                    continue
+    # Without a file it is a run without conversations, or a finished run.
+    with suppress(OSError), open_regular(path) as file:
+        for text in file:
+            with suppress(*UNREADABLE):
+                line = _decoder.decode(text)
                 found.setdefault((line.suite, line.case, line.attempt), []).append(line)
-    except OSError:  # a run without conversations, or a finished run
-        return
-    yield from found.items()
+    return found
 
 
 _decoder: Final = msgspec.json.Decoder(_Line)
