@@ -515,11 +515,11 @@ class Journal:
         """Write a line; where it begins."""
         unwritten = memoryview(line + b"\n")
         length = len(unwritten)
-        with self._named():
-            try:
-                while unwritten:
-                    unwritten = unwritten[os.write(self._file, unwritten) :]
-            except OSError:
+        try:
+            while unwritten:
+                unwritten = unwritten[os.write(self._file, unwritten) :]
+        except OSError:
+            with self._named():
                 os.ftruncate(self._file, self._end)
                 raise
         self._end += length
