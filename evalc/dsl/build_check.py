@@ -32,7 +32,7 @@ from evalc.dsl.walk import Fields
 from evalc.grammar import nodes as g
 from evalc.grammar.nodes import Atom, Parsed, PatternAtom, ReadCheck, Text
 from evalc.grammar.parse import parse_check
-from evalc.grammar.read_check import misread, odd_readings, read_check
+from evalc.grammar.read_check import exact_limits, misread, odd_readings, read_check
 from evalc.model.numbers import WEIGHT
 
 SUBJECTS: Final = ("turn", "at")
@@ -504,6 +504,8 @@ def _warn_of_words(fields: Fields, item: Mapping, line: Asked) -> None:
     """Report words of the language that are a path, a name or a text in a mapping."""
     for fault in misread(line.text) if line.key.text.startswith(("at ", "tool ")) else ():
         fields.warn(line.key, fault.finding)
+    for fault in exact_limits(line.text):
+        fields.warn(item.pairs[-1][1], fault.finding)
     if (other := line.without_quotes()) is not None:
         fields.warn(other, Finding("EV438", path="", text=other.text, line=f"{line.key.text} {other.text}"))
     elif (joined := line.joined_text()) is not None:

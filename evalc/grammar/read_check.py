@@ -375,7 +375,22 @@ def odd_readings(text: str) -> Sequence[Fault]:
         found += unclear_halves(text)
     if _MISREAD.search(text):
         found += misread(text)
+    found += exact_limits(text)
     return found
+
+
+def exact_limits(text: str) -> Iterator[Fault]:
+    """The numbers right behind `latency` or `cost`, which only a limit has; nothing may cost nothing."""
+    if not _EXACT.search(text):
+        return
+    tokens = following(load("check"), "line", text).tokens
+    for measure, *rest in (tokens[at : at + 5] for at, token in enumerate(tokens) if token.type in ("LATENCY", "COST")):
+        types = "".join(f"{token.type} " for token in rest)
+        found = _LIMIT.match(types)
+        limit = rest[: found[0].count(" ")] if found else ()
+        if limit and float(next(token for token in limit if token.type == "NUMBER")):
+            start, end = limit[0].start_pos, limit[-1].end_pos
+            yield Fault(start, end, Finding("EV440", measure=str(measure), limit=text[start:end]))
 
 
 def unclear_halves(text: str) -> Iterator[Fault]:
@@ -422,6 +437,8 @@ def misread(text: str) -> Iterator[Fault]:
 
 # They begin with letters, not with `\b`, so that texts are searched for these at once; two dots follow the first tool.
 _MISREAD: Final = re.compile(r"at(?<=\bat)\s+(?:least|most)\b|\A(?>[\s\S]*?tool(?<=\btool)\s)[^.]*\.[^.]*\.")
+_EXACT: Final = re.compile(r"(?:latency|time|cost)\s+\$?\s*[\d.]")
+_LIMIT: Final = re.compile("(?:DOLLAR )?NUMBER (?:DURATION )?+(?!DOTS|AND (?:DOLLAR )?(?:NUMBER|TEMPLATE))")
 _JOINED: Final = re.compile(r"and(?<=\band)\b|or(?<=\bor)\b|&&|\|\|")
 _OF_A_PART: Final = frozenset(("of_place", "of_named_place", "of_items", "of_calls"))
 _ASKING_VALUES: Final = frozenset(

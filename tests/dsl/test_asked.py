@@ -204,3 +204,31 @@ def test_a_place_in_an_argument_is_named() -> None:
     problems = evalc.check(evalc.Source("s.eval.yaml", f"{HEAD}tool book.guest.name >= 2\n"))
     (problem,) = [each for each in problems if each.code == "EV439"]
     assert "`any call of book has guest.name`" in problem.finding.help()
+
+
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [
+        ("latency 2s", "latency <= 2s"),
+        ("latency 2 seconds for q", "latency <= 2 seconds for q"),
+        ("cost $0.05", "cost <= $0.05"),
+        ("json and the response time 100ms", "json and the response time <= 100ms"),
+        ("latency: 2s", "latency: <= 2s"),
+    ],
+)
+def test_an_exact_latency_or_cost_is_reported(written: str, line: str) -> None:
+    text = f"{HEAD}{written}\n"
+    (problem,) = [each for each in evalc.check(evalc.Source("s.eval.yaml", text)) if each.code == "EV440"]
+    assert problem.fix is not None
+    assert applied(text, [problem.fix.edit]) == f"{HEAD}{line}\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("latency <= 2s", "latency == 2s", "latency 1s..2s", "latency 1s and 2s", "cost 0", "cost $0", "tokens 5"),
+        *("{cost: {max: 5}}", "cost: <= 5", 'contains "latency 2s"', "{type: latency, rule: 2s}", "latency {{n}}s"),
+    ],
+)
+def test_a_limit_is_not_reported(line: str) -> None:
+    assert "EV440" not in warnings(line)
