@@ -34,8 +34,9 @@ from evalc.extras.importers.promptfoo_agents import agents_of, makes_objects
 from evalc.extras.importers.promptfoo_assertions import checks_of, ignored_keys, is_graded
 from evalc.extras.importers.promptfoo_code import COMMENT, Code, with_values
 from evalc.extras.importers.promptfoo_prompts import Prompt, prompts_of
+from evalc.extras.importers.promptfoo_rows import in_rows
 from evalc.extras.importers.promptfoo_scores import Scored, enough_of, members_of, weight_of
-from evalc.extras.importers.promptfoo_shape import in_rows, losses_once, of_one_test, said_once, taken_out, with_lists
+from evalc.extras.importers.promptfoo_shape import losses_once, of_one_test, said_once, taken_out, with_lists
 from evalc.extras.importers.promptfoo_source import CODE, FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import Unmappable, filled, template_of, uses, without_environment
 from evalc.extras.importers.promptfoo_tests import PromptfooTest, Tests

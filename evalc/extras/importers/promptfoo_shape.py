@@ -1,46 +1,24 @@
-"""Shapes an imported suite as people write one: what all cases have is said once, and alike cases are rows."""
+"""Shapes an imported suite as people write one: what all cases have, and long texts, are said once."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from itertools import count, groupby
-from typing import Any, Final, NamedTuple
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from evalc.check.contract import single_values
 from evalc.check.tree import All, At, Bounds, Call, Check, Not, Of, Some, Step, Test, all_of, some_of
-from evalc.dsl.write_yaml import Anchored, Noted, write_yaml
-from evalc.extras.importers.imported import CaseNames, name_of
+from evalc.dsl.write_yaml import Anchored, Noted
+from evalc.extras.importers.imported import CaseNames
 from evalc.extras.importers.promptfoo_source import Loss
 from evalc.translate.trees import negated
 
 _LIMIT: Final = re.compile(r"(latency|cost) <= \S+")
-_ALWAYS_ROWS: Final = 10
-_LESS: Final = 0.7
-_FEWEST_APART: Final = 5
 _OFTEN: Final = 3
 _MOST_PLACES: Final = 20
-_SHORT: Final = 120
-_TEXT: Final = r'"(?:[^"\\]|\\.)*"'
-_LINE: Final = re.compile(
-    rf"(?P<before>(?P<not>not )?(?P<predicate>contains|equals|starts with|judge) )(?P<text>{_TEXT})"
-    r"(?P<behind>(?: ignoring case)?(?: >= \S+)?(?: for .*)?)"
-)
-"""A line whose text may be a template that a row fills."""
-_VARIABLE: Final = re.compile(r"(?<!\\)\{\{(\w+)\}\}")
 _LONG: Final = 240
-_NAME: Final = re.compile(rf"[^\n{{}}\\@]{{1,{_SHORT}}}")
-"""A text that names a case as it stands."""
-
-
-class Table(NamedTuple):
-    """A table that tests come from: its path beside the suite, its columns, and how many rows it has."""
-
-    path: str
-    columns: tuple[str, ...]
-    rows: int
 
 
 # --- defaults --------------------------------------------------------------------------------------------------------
@@ -145,230 +123,10 @@ def _places(places: Sequence[str]) -> str:
     return f", {len(shown)} times{listed}" if len(shown) > 1 else listed
 
 
-# --- rows ------------------------------------------------------------------------------------------------------------
-
-
-class _Text(NamedTuple):
-    """A text that a row may fill: what it is, how it is written, and with its case's values in place of templates."""
-
-    kind: str
-    written: str
-    filled: str
-
-
-class _Shape(NamedTuple):
-    """A case without the texts that a row may fill, and these texts."""
-
-    key: str
-    texts: tuple[_Text, ...]
-
-
-def in_rows(cases: Sequence[Noted], tables: Sequence[Table | None], naming: str) -> list[Noted]:
-    """The cases, those of one shape as the rows of one; `tables` are where they come from, one for each case."""
-    shapes = [_shape_of(case.value) for case in cases]
-    groups: list[list[int]] = []
-    for index, shape in enumerate(shapes):
-        previous = shapes[index - 1] if index else None
-        if shape is not None and previous is not None and shape.key == previous.key:
-            groups[-1].append(index)
-        else:
-            groups.append([index])
-    groups = [
-        part
-        for members in groups
-        for part in ([members] if _is_whole(members, tables) else _runs(members, cases, shapes))
-    ]
-    names = CaseNames(case.value["name"] for case in cases)
-    found: list[Noted] = []
-    for members in groups:
-        apart = [cases[member] for member in members]
-        texts = [shape.texts for member in members if (shape := shapes[member])]
-        sources = {tables[member] for member in members}
-        table = sources.pop() if len(sources) == 1 else None
-        rows = [_rows_of(apart, texts, table, names, naming)] if len(members) > 1 else apart
-        is_table = len(members) > _ALWAYS_ROWS or _is_whole(members, tables)
-        found += rows if is_table or _is_shorter(rows, apart) else apart
-    return found
-
-
-def _is_shorter(rows: Sequence[Noted], apart: Sequence[Noted]) -> bool:
-    """Whether rows take no more lines than the cases, or far fewer words; two cases have to become shorter."""
-    written, others = (write_yaml({"test_cases": cases}, for_others=False) for cases in (rows, apart))
-    gain = len(others.split()) * _LESS - len(written.split())
-    lines = [sum(map(bool, text.split("\n"))) for text in (written, others)]
-    return lines[0] + 2 <= lines[1] if len(apart) == 2 else lines[0] <= lines[1] or gain > 0
-
-
-def _is_whole(members: Sequence[int], tables: Sequence[Table | None]) -> bool:
-    """Whether cases are all rows of one table."""
-    table = tables[members[0]]
-    return table is not None and {tables[each] for each in members} == {table} and table.rows == len(members)
-
-
-def _runs(members: list[int], cases: Sequence[Noted], shapes: Sequence[_Shape | None]) -> list[list[int]]:
-    """The members of a group, apart where an input or a text is that of many of them, one after the other."""
-    fewest = _FEWEST_APART + len(cases[members[0]].value.get("validate", Noted(())).value)
-    if len(members) < 2 * fewest:
-        return [members]
-    names = sorted({name for member in members for name in cases[member].value["inputs"]})
-    values: dict[int, list[str]] = {}
-    for member in members:
-        shape = shapes[member]
-        values[member] = [json.dumps(cases[member].value["inputs"].get(name)) for name in names]
-        values[member] += [text.written for text in shape.texts[1:]] if shape else []
-    parts = [members]
-    for column in range(len(values[members[0]])):
-        split = [[*run] for part in parts for _, run in groupby(part, key=lambda each: values[each][column])]
-        parts = split if all(len(part) >= fewest for part in split) else parts
-    return parts
-
-
-def _shape_of(case: Mapping[str, Any]) -> _Shape | None:
-    """The shape of a case; None if it says more than a row may."""
-    checks = case.get("validate", Noted(()))
-    inputs = case.get("inputs", {})
-    if not isinstance(inputs, dict) or not isinstance(checks.value, Sequence) or not inputs:
-        return None
-    texts = [_Text("about", case.get("description", ""), case.get("description", ""))]
-    lines = []
-    for entry in checks.value:
-        line = _line_of(entry.value, inputs)
-        if line is None:
-            lines.append(json.dumps(entry.value))
-        else:
-            kind = "rubric" if line["predicate"] == "judge" else "unwanted" if line["not"] else "expected"
-            texts.append(_Text(kind, line["text"], _filled(json.loads(line["text"]), inputs) or ""))
-            lines.append(f"{line['before']}{line['behind']}")
-    rest = {key: value for key, value in case.items() if key not in ("name", "description", "inputs", "validate")}
-    if any(isinstance(value, Noted) for value in rest.values()):
-        return None
-    return _Shape(json.dumps([lines, rest]), tuple(texts))
-
-
-def _rows_of(
-    cases: Sequence[Noted],
-    texts: Sequence[tuple[_Text, ...]],
-    table: Table | None,
-    names: CaseNames,
-    naming: str,
-) -> Noted:
-    """One case whose rows are the cases."""
-    first = cases[0].value
-    called = [case.value["name"] for case in cases]
-    said: set[str] = set()
-    comments = [_not_in(said, _comments_of(case)) for case in cases]
-    taken = {name for case in cases for name in case.value["inputs"]}
-    columns: list[str | None] = []  # for each text the column that has it, or None where all have the same
-    for position, text in enumerate(texts[0]):
-        is_same = all(each[position].written == text.written for each in texts)
-        column = None if is_same else next(name for name in _numbered(text.kind) if name not in taken)
-        columns.append(column)
-        taken |= {column} if column else set()
-    rows = [
-        dict(case.value["inputs"])
-        | {column: text.filled for column, text in zip(columns, each, strict=True) if column is not None}
-        for case, each in zip(cases, texts, strict=True)
-    ]
-    key = _key_of(rows, naming)
-    is_named = bool(key) and _are_names([str(row[key]) for row in rows], called)
-    is_table = table is not None and table.rows == len(rows) and not any(comments) and _is_of(table, rows)
-    filled = iter(columns)
-    about = next(filled)
-    described = [row[about] or name for row, name in zip(rows, called, strict=True)] if about is not None else []
-    if not is_table and described and _are_names(described, called):
-        called, about, is_named = described, None, False
-    same = (
-        {}
-        if is_table
-        else {name: each for name, each in rows[0].items() if all(row.get(name, ...) == each for row in rows)}
-    )
-    hidden = {*same, *({columns[0]} if about is None else ())}
-    rows = [{name: each for name, each in row.items() if name not in hidden} for row in rows]
-    written: dict[str, Any] = {"name": f"{{{{{key}}}}}"}
-    if about is not None:
-        written["description"] = f"{{{{{about}}}}}"
-        rows = [{**row, about: each} for row, each in zip(rows, described, strict=True)]
-    elif not described and "description" in first:
-        written["description"] = first["description"]
-    written |= {"inputs": same} if same else {}
-    if table is not None and is_table:
-        written["for_each"] = {"file": table.path, "key": key} if key and not is_named else table.path
-        written["name"] = written["name"] if is_named else names.make(key, "row")
-    else:
-        if not is_named:
-            key = next(each for each in _numbered("name") if each not in taken)
-            written["name"] = f"{{{{{key}}}}}"
-        rows = [{key: row.get(key, name), **row} for row, name in zip(rows, called, strict=True)]
-        written["for_each"] = _noted(rows, comments)
-    for each, value in first.items():
-        if each == "validate":
-            written[each] = [_with_column(entry.value, first["inputs"], filled) for entry in value.value]
-        elif each not in ("name", "description", "inputs"):
-            written[each] = value
-    return Noted(written)
-
-
-def _are_names(texts: Sequence[str], names: Sequence[str]) -> bool:
-    """Whether cases may be called by these texts, which the names were made of, so that no two are alike."""
-    return all(_NAME.fullmatch(text) and name_of(text) == name for text, name in zip(texts, names, strict=True))
-
-
-def _with_column(entry: Any, inputs: Mapping[str, Any], columns: Iterator[str | None]) -> Any:
-    line = _line_of(entry, inputs)
-    column = None if line is None else next(columns)
-    return entry if line is None or column is None else f'{line["before"]}"{{{{{column}}}}}"{line["behind"]}'
-
-
-def _line_of(entry: object, inputs: Mapping[str, Any]) -> re.Match[str] | None:
-    """The parts of a line whose text a row may fill."""
-    line = _LINE.fullmatch(entry) if isinstance(entry, str) else None
-    if line is None or r"\{{" in line["text"] or _filled(json.loads(line["text"]), inputs) is None:
-        return None
-    return line
-
-
-def _filled(text: str, inputs: Mapping[str, Any]) -> str | None:
-    """A text with the values of variables in place of them; None if there is another template in it."""
-    values = {name: str(value) for name, value in inputs.items() if type(value) in (str, int)}
-    filled = _VARIABLE.sub(lambda tag: values.get(tag[1], tag[0]), text)
-    return None if "{{" in filled else filled
-
-
-def _numbered(name: str) -> Iterator[str]:
-    yield name
-    yield from (f"{name}_{number}" for number in count(2))
-
-
-def _key_of(rows: Sequence[Mapping[str, Any]], naming: str) -> str:
-    """The column whose short values distinguish the rows; empty if there is none."""
-    for column in (naming, "id"):
-        values = [str(row.get(column, "")) for row in rows if type(row.get(column)) in (str, int)]
-        are_short = len(values) == len(rows) and all(each.strip() and len(each) <= _SHORT for each in values)
-        if are_short and len({name_of(each) for each in values}) == len(rows):
-            return column
-    return ""
-
-
-def _is_of(table: Table, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the rows are those of the table itself, whose other columns no check asks for."""
-    return all(row.keys() <= {*table.columns} for row in rows)
-
-
 def _comments_of(case: Noted) -> tuple[str, ...]:
     checks = case.value.get("validate", Noted(()))
     within = (comment for entry in checks.value for comment in entry.comments)
     return tuple(filter(None, (*case.comments, *within, *checks.comments)))
-
-
-def _not_in(said: set[str], comments: Iterable[str]) -> tuple[str, ...]:
-    """The comments that were not said of an earlier row."""
-    new = tuple(each for each in dict.fromkeys(comments) if each not in said)
-    said.update(new)
-    return new
-
-
-def _noted(rows: Sequence[Any], comments: Sequence[tuple[str, ...]]) -> list[Any]:
-    return [Noted(row, said) if said else row for row, said in zip(rows, comments, strict=True)]
 
 
 # --- long texts ------------------------------------------------------------------------------------------------------

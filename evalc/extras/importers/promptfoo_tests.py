@@ -22,7 +22,7 @@ from evalc.dsl.scalars import to_plain
 from evalc.extras.importers.imported import NO_COUNTERPART
 from evalc.extras.importers.promptfoo_agents import judge_of
 from evalc.extras.importers.promptfoo_code import Code
-from evalc.extras.importers.promptfoo_shape import Table
+from evalc.extras.importers.promptfoo_rows import Table
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import Unmappable
 

@@ -323,6 +323,59 @@ def test_two_tests_are_rows_where_that_is_shorter(tmp_path: Path) -> None:
     assert "for_each" not in text
 
 
+def test_rows_have_lists_numbers_and_places_in_any_order(tmp_path: Path) -> None:
+    text, cases = imported(
+        """
+        prompts: ["{{q}}"]
+        tests:
+          - vars: {q: a}
+            assert:
+              - {type: contains-any, value: [b, c]}
+              - {type: javascript, value: output.length < 30}
+              - {type: javascript, value: JSON.parse(output).ok === true}
+          - vars: {q: d}
+            assert:
+              - {type: javascript, value: JSON.parse(output).ok === false}
+              - {type: contains-any, value: [e, "{{q}}"]}
+              - {type: javascript, value: output.length < 40}
+          - vars: {q: f}
+            assert: [{type: is-json}]
+          - vars: {q: g}
+            assert:
+              - {type: contains-any, value: [b, c]}
+              - {type: javascript, value: output.length < 5}
+              - {type: javascript, value: JSON.parse(output).ok === true}
+        """,
+        tmp_path,
+    )
+    assert (
+        text.partition("test_cases:\n")[2]
+        == """\
+    - name: "{{q}}"
+      for_each:
+        - {q: a, expected: [b, c], length: 30, ok: true}
+        - {q: d, expected: [e, d], length: 40, ok: false}
+        - {q: g, expected: [b, c], length: 5, ok: true}
+      validate:
+        - contains any of {{expected}}
+        - length < {{length}} chars
+        - at ok equals {{ok}}
+
+    - {name: f, inputs: {q: f}}
+"""
+    )
+    assert [case.expect.response_contains_any for case in cases] == [(("b", "c"),), (("e", "d"),), (("b", "c"),), None]
+
+
+def test_rows_do_not_leave_the_part_of_the_suite_that_a_comment_begins(tmp_path: Path) -> None:
+    test = "  - {vars: {q: %s}, assert: [{type: equals, value: X}]}\n"
+    before, behind = [test % each for each in "abc"], [test % each for each in "def"]
+    other = "  # Others\n  - {vars: {q: x}, assert: [{type: is-json}]}\n"
+    text, _ = imported(f"prompts: ['{{{{q}}}}']\ntests:\n{''.join([*before, other, *behind])}", tmp_path)
+    rows, others = text.split("    # Others\n")
+    assert [each.count("- q: ") for each in (rows, others)] == [3, 3]
+
+
 def test_metrics_are_criteria_of_one_weight(tmp_path: Path) -> None:
     config = "prompts: ['{{q}}']\ntests: [{vars: {q: a}, assert: [%s]}]"
     asserted = "{type: contains, value: %s, metric: '%s'}"
@@ -342,3 +395,13 @@ def test_a_judge_is_asked_without_white_space_around_it(tmp_path: Path) -> None:
     text, [case] = imported(config % "weight: 2, threshold: 0.5", tmp_path)
     assert '- {type: judge, rule: "Is it kind?", min: 0.5, scale: 1, weight: 2}\n' in text
     assert [each.min_score for each in case.rubric or ()] == [0.5]
+
+
+def test_texts_and_flags_are_no_rows_of_one_case(tmp_path: Path) -> None:
+    code = "JSON.parse(output).ok === %s"
+    test = f"  - {{vars: {{q: %s}}, assert: [{{type: latency, threshold: %s}}, {{type: javascript, value: {code}}}]}}\n"
+    tests = [("a", 2000, "true"), ("b", 3000, "'x'"), ("c", 4000, "'y'"), ("d", 5000, "false")]
+    text, cases = imported(f"prompts: ['{{{{q}}}}']\ntests:\n{''.join(test % each for each in tests)}", tmp_path)
+    assert "- {q: a, latency: 2, ok: true}\n" in text
+    assert "- {q: b, latency: 3, ok: x}\n" in text
+    assert [case.expect.max_latency_ms for case in cases] == [2000, 5000, 3000, 4000]
