@@ -686,7 +686,7 @@ CASE: Final = k.Shape(
             k.SENT,
             "The message that is sent instead of the prompt; may be a template.",
             ("What is the weather in Paris?",),
-            aka=("prompt", "question", "query", "user_message"),
+            aka=("prompt", "question", "query", "user_message", "user_input", "msg", "ask", "request", "utterance"),
         ),
         "messages": k.Key(k.Kind(k.list_of(k.ref("Message")), texts="data"), "A conversation for chat agents."),
         "turns": k.Key(
@@ -718,7 +718,9 @@ CASE: Final = k.Shape(
             "A text that describes the answer: what a judge compares with.",
             aka=("expected_output", "ideal", "reference", "answer"),
         ),
-        "validate": k.Key(_CHECKS, "The checks.", aka=("assert", "asserts", "assertions", "checks")),
+        "validate": k.Key(
+            _CHECKS, "The checks.", aka=("assert", "asserts", "assertions", "checks", "should", "must", "expectations")
+        ),
         "expect": k.Key(
             k.Kind(k.or_absent(k.ref("expect")), read=build_expect, texts="own"),
             "Checks in the field names of the compiled file.",

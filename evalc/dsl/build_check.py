@@ -281,7 +281,8 @@ def _items_with_care(fields: Fields, key: str, node: Node | None) -> Iterable[No
         return ()
     if not isinstance(node, Sequence):
         fields.leave_out(key)
-        fields.fault(node, fields.tree.wrong(node, f"`{key}`", "a list", _listed(fields, key, node)))
+        finding = fields.tree.wrong(node, f"`{key}`", "a list", _listed(fields, key, node))
+        fields.fault(node, finding.replaced(advice="write each check on a line of its own that begins with `- `"))
         return ()
     torn = quoting.split_at_comma(fields.source, node)  # `[contains "a, b"]`, which YAML tore apart
     for span in torn:
@@ -294,7 +295,7 @@ def _listed(fields: Fields, key: str, node: Node) -> str:
     """The key with its value as the one item of a list."""
     raw = fields.source.text[node.start : node.end]
     if "\n" in raw:
-        return f"{key}: [...]"
+        return ""
     return f"{key}: [{quoting.quoted_line(raw) if isinstance(node, Scalar) and node.style == 'plain' else raw}]"
 
 
@@ -310,7 +311,8 @@ def build_check(fields: Fields, item: Node, links: tuple[str, ...] = LINK_KEYS) 
     if isinstance(item, Mapping):
         return _mapping(fields, item, links)
     if isinstance(item, Sequence):
-        fields.fault(item, Finding("EV301", what="a check", expected="a line or a mapping", found="a list"))
+        finding = Finding("EV301", what="a check", expected="a line or a mapping", found="a list")
+        fields.fault(item, finding.replaced(advice="write each check as an item of its own, behind one dash"))
         return None
     text = fields.text_of(item, "a check")
     if text is None:

@@ -14,7 +14,7 @@ import msgspec
 
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
-from evalc.diagnostics import Finding
+from evalc.diagnostics import Finding, Fix
 from evalc.dsl.quoting import (
     as_item,
     check_around,
@@ -53,6 +53,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
 _Explained = tuple[Span, Finding]
 _ESCAPE: Final = re.compile(r"\\(?:x.{0,2}|u.{0,4}|U.{0,8}|.)?", re.DOTALL)
 _KEY: Final = re.compile(r"\s*(?:- +)*(?:[^\s'\"#\[\]{}][^'\"#\[\]{}]*?|'[^'\r\n]*'|\"[^\"\r\n]*\"):(?:[ \t]+|$)")
+_DASH_WITHOUT_SPACE: Final = re.compile(r"-[^\W\d_]")
 _DASHES: Final = re.compile(r"\s*(?:- +)*")
 _NEXT_ENTRY: Final = re.compile(r"[\r\n] *(?:- +\S|[A-Za-z_][\w-]*:(?:[ \t]|[\r\n]))")
 _BRACKET: Final = re.compile(r"[\[\]\r\n]")
@@ -273,15 +274,21 @@ def _item_with_brackets(text: str, opening: int, at: int) -> Span | None:
 def _simple_key(complaint: Complaint, context: Context) -> _Explained | None:
     if "simple key" not in complaint.context:
         return None
-    raw = _rest_of_line(context.source.text, complaint.context_at)
-    return Span(complaint.context_at, complaint.context_at + len(raw)), Finding("EV108")
+    text, at = context.source.text, complaint.context_at
+    raw = _rest_of_line(text, at)
+    is_item = _DASH_WITHOUT_SPACE.match(raw) is not None
+    fix = Fix.of(text, at, at + 1, "- ") if is_item else None
+    return Span(at, at + len(raw)), Finding("EV108", fix=fix, line=f"- {raw[1:]}" if is_item else "")
 
 
 def _anchor(complaint: Complaint, context: Context) -> _Explained | None:
     if not _any(complaint.context, "an alias", "an anchor"):
         return None
     at, sign = complaint.context_at, "*" if "alias" in complaint.context else "&"
-    raw = _rest_of_line(context.source.text, at)
+    text = context.source.text
+    raw = _rest_of_line(text, at)
+    if raw.startswith("* ") and not text[text.rfind("\n", 0, at) + 1 : at].strip():
+        return _one(at), Finding("EV124", fix=Fix.of(text, at, at + 1, "-"), sign=sign, quoted="", line=f"-{raw[1:]}")
     fix = text_in_quotes(context.source, at, at + len(raw))
     return _one(at), Finding("EV124", fix=fix, sign=sign, quoted=quoted_line(raw))
 
@@ -323,8 +330,8 @@ def _indentation(complaint: Complaint, context: Context) -> _Explained | None:
     raw = line[position.column - 1 :].rstrip()
     span = Span(complaint.at, complaint.at + max(len(raw), 1))
     indent = position.column - 1
-    known = _indents(context, position.line)
     is_item = raw.startswith("-")
+    known = _indents(context, position.line, indent, is_item=is_item)
     found, others = ("", "") if indent not in known else ("a list item", "keys") if is_item else ("a key", "list items")
     *first, last = known or (0,)
     listed = f"{', '.join(map(str, first))} or {counted(last, 'space')}" if first else counted(last, "space")
@@ -332,13 +339,19 @@ def _indentation(complaint: Complaint, context: Context) -> _Explained | None:
     return span, Finding("EV105", found=found, others=others, spaces=spaces, known=listed if known else "")
 
 
-def _indents(context: Context, line: int) -> tuple[int, ...]:
-    """How far the blocks around a line are indented, and the line before it."""
+def _indents(context: Context, line: int, indent: int, *, is_item: bool) -> tuple[int, ...]:
+    """How far the blocks around a line are indented, and the line before it.
+
+    A key nearly below the one behind a dash can only belong to that.
+    """
     source = context.source
     indents = {source.position(start).column - 1 for start in context.blocks}
     above = next((text for at in range(line - 1, 0, -1) if (text := source.line(at)).strip()), None)
     if context.blocks and above is not None:
         indents.add(len(above) - len(above.lstrip()))
+        first = _DASHES.match(above)
+        if first is not None and "-" in first[0] and not is_item and abs(first.end() - indent) == 1:
+            return (first.end(),)
     return tuple(sorted(indents))
 
 

@@ -232,3 +232,24 @@ def test_an_exact_latency_or_cost_is_reported(written: str, line: str) -> None:
 )
 def test_a_limit_is_not_reported(line: str) -> None:
     assert "EV440" not in warnings(line)
+
+
+@pytest.mark.parametrize(
+    ("written", "advice"),
+    [
+        ("- [contains 'x']", "behind one dash"),
+        ("|\n          contains 'x'\n          json\n", "begins with `- `"),
+        ("\n          contains 'x'\n          json\n", "begins with `- `"),
+    ],
+)
+def test_checks_that_are_no_list_have_advice(written: str, advice: str) -> None:
+    head = HEAD if written.startswith("-") else HEAD[: HEAD.index("validate:")] + "validate: "
+    (problem,) = evalc.check(evalc.Source("s.eval.yaml", f"{head}{written.removeprefix('- ')}"))
+    assert problem.code == "EV301"
+    assert advice in problem.finding.help()
+
+
+def test_cases_that_are_no_list_have_advice() -> None:
+    text = "suite: s\neval:\n  test_cases:\n    name: a\n    message: hi\n    validate: [json]\n"
+    (problem,) = evalc.check(evalc.Source("s.eval.yaml", text))
+    assert "begin each item with `- `" in problem.finding.help()

@@ -50,6 +50,8 @@ def test_a_name_that_differs_by_more_than_a_third_is_not_offered(key: str, place
         ("case", "dataset", "`dataset` is called `for_each`, in a case"),
         ("case", "assert", "`assert` is called `validate`, in a case"),
         ("case", "vars", "`vars` is called `inputs`, in a case"),
+        ("case", "msg", "`msg` is called `message`, in a case"),
+        ("case", "should", "`should` is called `validate`, in a case"),
         ("case", "say", "`say` belongs in a turn"),
         ("turn", "user", "`user` is called `say`, in a turn"),
         ("turn", "expect", "`expect` is called `validate`, in a turn"),
