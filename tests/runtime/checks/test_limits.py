@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalc.check.forms import check_of
+from evalc.check.tree import Not
 from evalc.model.answer import Usage
 from evalc.runtime.checks.subjects import count_tokens
 from tests.runtime.checks.conftest import Ask
@@ -58,3 +59,14 @@ def test_an_unknown_cost_is_an_error(ask: Ask, usage: Usage | None) -> None:
         "what it cost is not known: the agent's answer has no `usage.costUsd`, "
         "and its model has no list price to compute it from"
     )
+
+
+@pytest.mark.parametrize("negated", [False, True])
+def test_a_text_too_long_to_look_for_links_is_an_error(ask: Ask, negated: bool) -> None:
+    has_link = check_of({"type": "markdown", "has": "link"})
+    check = Not(has_link) if negated else has_link
+    assert ask(check, "a" * 200_000).outcome == ("passed" if negated else "failed")
+    verdict = ask(check, "a" * 200_001)
+    said = "a text of 200,001 characters is too long to look for links in it"
+    assert (verdict.outcome, verdict.message) == ("error", said)
+    assert ask(check_of({"type": "markdown", "has": "heading"}), "# a\n" * 100_001).outcome == "passed"
