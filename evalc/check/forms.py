@@ -303,6 +303,7 @@ FORMS: Final[tuple[Form, ...]] = (
     form("measure", t.Of(t.Measure(hole("of"), hole("tool", "")), _CHECK)),
     form("check", t.Test("check", (hole("name"), _values("args", ()), hole("options", {}), _BOUNDS))),
     form("at", t.Of(t.At(hole("path")), _CHECK)),
+    form("file", t.Of(t.File(hole("path")), _CHECK)),
     form("items", t.Of(t.Items(hole("path"), hole("which")), _CHECK)),
     form("turn", t.Of(t.Turn(hole("turn")), _CHECK)),
     form("any_of", t.Some(_CHECKS)),

@@ -129,6 +129,7 @@ MATCHED: Final = Role(is_pattern=True)
 """A regular expression that may hold tokens."""
 TOOL: Final = Role("a tool's name")
 PARAM: Final = Role("a parameter's name")
+FILE: Final = Role("the path of a file")
 HEADING: Final = Role("a heading")
 QUESTION: Final = Role("what a judge is asked", json_too=True)
 LABEL: Final = Role("a name")
@@ -402,6 +403,8 @@ def _mapped_step(step: t.Step, change: Change) -> t.Step:
             field, role = "name", PARAM
         case t.At(text):
             field, role = "path", PATH
+        case t.File(text):
+            field, role = "path", FILE
         case _:
             return step
     changed = text if isinstance(step, t.Measure | t.At) and not text else change(role, text)
@@ -479,6 +482,9 @@ SUBJECTS: Final[tuple[Subject, ...]] = (
     Subject("every item of PATH", "value", "Each item of a list; after `has`, the values of its fields."),
     Subject("any item of PATH", "value", "At least one item of a list; after `has`, the values of its fields."),
     Subject("no item of PATH", "value", "None of the items of a list; after `has`, the values of its fields."),
+    Subject(
+        'file "PATH"', "value", "The text of a file that the agent wrote, by its path in the folder of the attempt."
+    ),
     Subject("tool NAME.PARAM", "value", "An argument of the first call of a tool, by its whole name."),
     Subject("any call of TOOL", "call", "At least one call of a tool: its arguments, its result or its error."),
     Subject("every call of TOOL", "call", "Each call of a tool: its arguments, its result or its error."),

@@ -18,7 +18,7 @@ from evalc.check.forms import ABSENT, CALL_HAS, TYPES, Form, Hole
 from evalc.check.languages import LANGUAGES
 from evalc.check.predicates import PREDICATES
 from evalc.check.texts import Part
-from evalc.check.tree import Measured, steps_of
+from evalc.check.tree import BELOW, Measured, steps_of
 from evalc.model.case import FieldType, ParamAssertion
 
 
@@ -38,6 +38,7 @@ _Format = Literal["date", "date-time", "uuid", "email", "url"]
 _Language = Literal[tuple(LANGUAGES.values())]  # type: ignore[valid-type]
 _Quantifier = Literal["any", "every", "no"]
 _Nth = Annotated[int, Meta(ge=1)]
+_Below = Annotated[str, Meta(pattern=BELOW)]
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
@@ -130,6 +131,7 @@ _OF_TYPES: Final[Mapping[tuple[str, str], _Key]] = {
     ("tool_param", "value"): _Key(
         str | tuple[str, ...] | None, "What it is compared with: a text, or a list for `oneOf`."
     ),
+    ("file", "path"): _Key(_Below, "The path of the file in the folder of the attempt: `out/report.md`."),
     ("argument", "name"): _Key(str, "The whole name of the argument."),
     ("markdown", "language"): _Key(str, "The language that a code block is marked with."),
     ("language", "of"): _Key(_Language, "The language, in English."),
@@ -163,6 +165,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "usage": "The number of tokens that the agent reports is within the bounds.",
     "measure": "A check of a number that is measured, where bounds do not say it: `words one of [5, 10]`.",
     "at": "A check of the response, made of one place of a JSON response.",
+    "file": "A check of the text of a file that the agent wrote.",
     "items": "A check of items of a list: of any, every one, or none.",
     "turn": "A check of one turn of a conversation: of its answer and its calls.",
     "any_of": "At least one of the checks holds.",

@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Final, Literal, get_args
 
 import msgspec
 
+from evalc.model.answer import NOT_LOOKED_AT
+
 Which = Literal["any", "every", "no"]
 Asked = Literal["text", "name", "number", "whole", "items", "names", "sets", "flag", "any"]
 """The kind of value that must fill a bare template."""
@@ -25,6 +27,9 @@ NO_TOOL_NAMES: Final = frozenset(
     )
 )
 """Words that name a tool only in quotes or in a list: the author of `tool was not called` means no tool `was`."""
+
+BELOW: Final = rf"^(?:(?!\.|(?:{'|'.join(NOT_LOOKED_AT)})/)[^/\\]+/)*(?!\.\.?$)[^/\\]+$"
+"""The path of a file that an agent may write in the folder of its attempt, and that is looked at."""
 
 
 class Node(msgspec.Struct, frozen=True, gc=False):
@@ -60,6 +65,12 @@ class Call(Node, frozen=True):
     which: Which | Literal["first"] | int = "any"
 
 
+class File(Node, frozen=True):
+    """To the text of a file that the agent wrote, by its path in the folder of the attempt."""
+
+    path: str
+
+
 class Argument(Node, frozen=True):
     """To an argument of a call by its whole name, as the text that JavaScript makes of it (contract, toolParams)."""
 
@@ -91,7 +102,7 @@ Measured = Literal[OfText, "items", OfRun]
 OF_TEXT: Final = frozenset[str](get_args(OfText))
 """The measures of a text; `tokens` is the contract's estimate for the response."""
 
-Step = Turn | At | Items | Call | Argument | Result | Failure | Tools | Measure
+Step = Turn | At | Items | File | Call | Argument | Result | Failure | Tools | Measure
 
 
 # --- operands --------------------------------------------------------------------------------------------------------

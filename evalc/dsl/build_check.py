@@ -35,7 +35,7 @@ from evalc.grammar.parse import parse_check
 from evalc.grammar.read_check import exact_limits, misread, odd_readings, read_check
 from evalc.model.numbers import WEIGHT
 
-SUBJECTS: Final = ("turn", "at")
+SUBJECTS: Final = ("turn", "file", "at")
 """The keys that name a subject; the key beside them names the predicate."""
 _SAYS_MORE: Final = re.compile(
     r"""
@@ -140,7 +140,8 @@ def asked(pairs: Pairs) -> Asked | None:
     before: list[_Piece] = []
     for name in SUBJECTS:
         if name in subjects and isinstance(node := subjects[name][1], Scalar):
-            before += [_Piece(f"{name} ", subjects[name][0]), _Piece(f"{node.text} ", node)]
+            words = json.dumps(node.text, ensure_ascii=False) if name == "file" else node.text
+            before += [_Piece(f"{name} ", subjects[name][0]), _Piece(f"{words} ", node)]
     first: Asked | None = None
     for pieces in _ways(key, value):
         whole = (*before, *pieces)

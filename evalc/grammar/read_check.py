@@ -440,7 +440,7 @@ _MISREAD: Final = re.compile(r"at(?<=\bat)\s+(?:least|most)\b|\A(?>[\s\S]*?tool(
 _EXACT: Final = re.compile(r"(?:latency|time|cost)\s+\$?\s*[\d.]")
 _LIMIT: Final = re.compile("(?:DOLLAR )?NUMBER (?:DURATION )?+(?!DOTS|AND (?:DOLLAR )?(?:NUMBER|TEMPLATE))")
 _JOINED: Final = re.compile(r"and(?<=\band)\b|or(?<=\bor)\b|&&|\|\|")
-_OF_A_PART: Final = frozenset(("of_place", "of_named_place", "of_items", "of_calls"))
+_OF_A_PART: Final = frozenset(("of_place", "of_named_place", "of_items", "of_calls", "of_file", "of_file_place"))
 _ASKING_VALUES: Final = frozenset(
     (
         *("same", "equals", "bounds", "one_of", "within", "exists", "missing", "empty", "non_empty", "is_a", "format"),
@@ -468,6 +468,12 @@ def _calls(read: Reader, which: Child, number: Child, _: Child, tool: Child) -> 
 
 def _items(read: Reader, which: Child, *words: Child) -> t.Step:
     return t.Items(f"{read.path(words[-1])}{'[]' if len(words) > 1 else ''}", _WHICH[which.type])
+
+
+def _of_file(read: Reader, subject: Sequence[Child], clause: Child) -> t.Check:
+    _, name, *place = subject
+    check = read.asked_behind(subject, clause)
+    return t.Of(t.File(read.text(name)), t.Of(_place(read, *place), check) if place else check)
 
 
 def _of_argument(read: Reader, subject: Sequence[Child], clause: Child) -> t.Check:
@@ -525,6 +531,8 @@ _SUBJECTS: Final[Mapping[str, _BuildSubject]] = {
     "of_named_response": lambda read, _, clause: read.asked(clause, _RESPONSE),
     "of_named_place": _of(_place),
     "of_place": _of(_place),
+    "of_file": _of_file,
+    "of_file_place": _of_file,
     "of_argument": _of_argument,
     "of_calls": _of(_calls, "call"),
     "of_items": _of(_items),

@@ -84,6 +84,12 @@ class Speller(msgspec.Struct, frozen=True, kw_only=True):
         match step, check:
             case t.At(path), _:
                 return f"at {self._path(path)} {self._asked(check)}"
+            case t.File(path), t.Of(t.At() as place, inner):
+                return f"file {self.text(path)} {self._of(place, inner)}"
+            case t.File(path), t.Of(t.Items(place, "every"), inner):
+                return f"file {self.text(path)} at {self._items(place)} {self._asked(inner)}"
+            case t.File(path), _:
+                return f"file {self.text(path)} {self._asked(check)}"
             case t.Call(tool, "first"), t.Of(t.Argument(name), inner):
                 self._only_if(not isinstance(inner, t.Not) or inner.check == t.Test("exists"))  # it would negate it all
                 param = name if NAME.fullmatch(name) else self.text(name)
@@ -117,8 +123,11 @@ class Speller(msgspec.Struct, frozen=True, kw_only=True):
         if path.endswith("[]") and path.count("[]") == 1 and path != "[]":
             asked = f"has {self._parts(check)}" if _are_parts(check) else self._asked(check)
             return f"item of {self._path(path.removesuffix('[]'))} {asked}"
+        return f"{self._items(path)} {self._asked(check)}"
+
+    def _items(self, path: str) -> str:
         self._only_if(bool(_PATH.fullmatch(path)))
-        return f"{'$' * path.startswith('[')}{path.replace('[]', '[*]')} {self._asked(check)}"
+        return f"{'$' * path.startswith('[')}{path.replace('[]', '[*]')}"
 
     def _parts(self, check: t.Check) -> str:
         """The tests of places that follow `has` and `returns`."""

@@ -48,6 +48,8 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
 
 MOST_WRITTEN: Final = 100
 """The files of an attempt that are kept at most."""
+NOT_LOOKED_AT: Final = ("__pycache__", "node_modules", "venv")
+"""The folders of an attempt whose files are not kept, beside those that are hidden."""
 
 
 class WrittenFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -325,6 +325,7 @@ BROKEN_AGENTS: Final[Mapping[str, str]] = {
     "tool-missing": "leaves out one of the right tools",
     "wrong-arguments": "calls the right tools with wrong arguments",
     "tool-errors": "calls the right tools, but every call fails",
+    "files-missing": "gives a good answer, but writes no files",
     "neighbour": "gives a good answer to another case",
 }
 """The faults of a whole agent, which need no recorded answer."""

@@ -86,25 +86,29 @@ def called(draw: Random) -> ToolCalled:
     return ToolCalled(draw.choice(TOOLS), arguments, result=value(draw))
 
 
-def answer(draw: Random, *, turns: int = 0) -> Answer:
+def document(draw: Random) -> str:
+    """A text, or JSON, in prose or by itself."""
     kind = draw.randrange(6)
     if kind < 2:
-        response = draw.choice(TEXTS)
-    elif kind == 2:
-        response = f"So:\n```json\n{json.dumps(value(draw))}\n```"
-    elif kind == 3:
-        response = json.dumps(value(draw), ensure_ascii=False)
-    else:
-        places = {key: value(draw) for key in KEYS}
-        response = json.dumps(places | {"items": listed(draw, 1)}, ensure_ascii=False)
+        return draw.choice(TEXTS)
+    if kind == 2:
+        return f"So:\n```json\n{json.dumps(value(draw))}\n```"
+    if kind == 3:
+        return json.dumps(value(draw), ensure_ascii=False)
+    places = {key: value(draw) for key in KEYS}
+    return json.dumps(places | {"items": listed(draw, 1)}, ensure_ascii=False)
+
+
+def answer(draw: Random, *, turns: int = 0) -> Answer:
     return Answer(
-        response,
+        document(draw),
         [called(draw) for _ in range(draw.choice((0, 1, 2, 4)))],
         message=draw.choice(TEXTS),
         milliseconds=draw.choice((0, 500, 1999, 2000, 61_000)),
         dollars=draw.choice((0, 0.01, 0.02, 1)),
         tokens=draw.choice((None, (2, 5), (0, 15))),
         turns=[answer(draw) for _ in range(turns)],
+        files={name: document(draw) for name in FILES if draw.randrange(4)},
     )
 
 
@@ -607,6 +611,16 @@ def place(draw: Random, clause: Clause) -> Line:
     return line, asks
 
 
+FILES = ("report.md", "out/data.json")
+
+
+def file(draw: Random, clause: Clause) -> Line:
+    words, ask = worded(draw, clause)
+    name, path = draw.choice(FILES), draw.choice(("", *PATHS))
+    subject = f"{draw.choice(('file', 'the file'))} {QUOTE(name)}{f' at {path}' if path else ''}"
+    return f"{subject} {words}", lambda answer: reference.file(answer, name, ask, path.replace(".0", "[0]"))
+
+
 def argument(draw: Random, clause: Clause) -> Line:
     words, ask = worded(draw, clause)
     tool, name = draw.choice(TOOLS), draw.choice(KEYS)
@@ -726,6 +740,7 @@ def turn(draw: Random, clause: Clause) -> Line:
 OF_VALUE: dict[str, Callable[[Random, Clause], Line]] = {
     "response": response,
     "place": place,
+    "file": file,
     "argument": argument,
     "items": items,
     "parts of items": item_parts,

@@ -10,7 +10,7 @@ import enum
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -61,6 +61,7 @@ class Answer:
     dollars: float = 0
     tokens: tuple[int, int] | None = None
     turns: list[Answer] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
 
 
 # --- JSON, and texts of it -------------------------------------------------------------------------------------------
@@ -166,6 +167,20 @@ def response_of(answer: Answer) -> Thing:
     return Thing(
         answer.response if value is NOTHING else value, answer.response, answer, is_response=True, is_text_first=True
     )
+
+
+def file(answer: Answer, path: str, ask: Ask, place: str = "") -> Outcome:
+    """Return what is asked of a file that the agent wrote, as if it were the response, or of a place in it."""
+    if path not in answer.files:
+        return CANNOT if place else ask(value_of(answer, NOTHING))
+    whole = replace(answer, response=answer.files[path])
+    if not place:
+        return ask(response_of(whole))
+    value = json_in(whole.response)
+    if value is NOTHING:
+        return CANNOT
+    (found,) = places(value, place)
+    return ask(value_of(whole, found))
 
 
 def value_of(answer: Answer, value: Any) -> Thing:

@@ -89,6 +89,7 @@ RECORDS: list[dict[str, Any]] = [
     {"type": "check", "name": "overlap", "args": ["a", 1], "options": {"b": [2]}},
     {"type": "check", "name": "overlap", "min": 0.7},
     {"type": "at", "path": "a.b", "check": {"type": "not_contains", "value": "x"}},
+    {"type": "file", "path": "out/a.md", "check": {"type": "not_contains", "value": "x"}},
     {"type": "items", "path": "items[]", "which": "every", "check": {"type": "number", "above": 0}},
     {"type": "turn", "turn": 2, "check": {"type": "non_empty"}},
     {"type": "any_of", "checks": [_TEXT, {"type": "unique"}]},

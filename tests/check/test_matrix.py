@@ -18,7 +18,7 @@ from evalc.check import tree
 from evalc.check.forms import check_of, record_of
 from evalc.check.predicates import PREDICATES
 from evalc.grammar.read_check import read_check
-from evalc.model.answer import Question, ToolCall, Usage
+from evalc.model.answer import Question, ToolCall, Usage, WrittenFile
 from evalc.model.case import Case, Expect, Input
 from evalc.model.result import JudgedScore
 from evalc.runtime.checks import Beside, Evidence, Verdict, View
@@ -83,6 +83,9 @@ def evidence_of(answer: Answer) -> Evidence:
         usage=Usage(input_tokens=used, output_tokens=made, cost_usd=answer.dollars),
         case=Case(id="a", description="a", input=Input(message=answer.message), expect=Expect()),
         turns=tuple(map(evidence_of, answer.turns)),
+        written=tuple(
+            WrittenFile(path=path, size=len(text.encode()), text=text) for path, text in answer.files.items()
+        ),
         judge=Judge(),
     )
 

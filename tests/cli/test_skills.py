@@ -208,10 +208,10 @@ eval:
     - name: a
       files: {data.csv: tables/evals/data.csv}
       turns:
-        - {say: Begin., validate: ['check wrote("1.md")', 'not check wrote("2.md")']}
+        - {say: Begin., validate: ['check wrote("1.md")', 'not check wrote("2.md")', 'file "2.md" not exists']}
         - {say: Go on., validate: ['check wrote("1.md", "2.md", "all.md")']}
         - {say: End., validate: ['check wrote("3.md", "all.md")']}
-      validate: [check wrote("3.md")]
+      validate: [check wrote("3.md"), 'turn 2 file "2.md" contains "turn 2"', 'file "all.md" lines 3']
 """
 
 

@@ -17,6 +17,7 @@ from evalc.check.tree import (
     Bounds,
     Call,
     Failure,
+    File,
     Items,
     Measure,
     Not,
@@ -110,6 +111,7 @@ tool t called within 1 of 5
 check overlap("a", 1, b=[2])
 check overlap() >= 0.7
 at a.b not contains "x"
+file "out/a.md" not contains "x"
 every item of items > 0
 turn 2 non-empty
 contains "a" or is unique
@@ -132,6 +134,9 @@ WITHIN: dict[str, Callable[[Any], Any]] = {
     "calls": lambda check: Of(Call("t", "every"), Of(At("p"), check)),
     "a result": lambda check: Of(Call("t", 2), Of(Result(), Of(At("p"), check))),
     "an error": lambda check: Of(Call("t", "no"), Of(Failure(), check)),
+    "a file": lambda check: Of(File("out/a.md"), check),
+    "a place in a file": lambda check: Of(File("a.json"), Of(At("p"), check)),
+    "items of a file": lambda check: Of(File("a.json"), Of(Items("a[].b", "every"), check)),
     "items": lambda check: Of(Items("a[]", "no"), check),
     "places in items": lambda check: Of(Items("a[].b", "any"), check),
     "parts of items": lambda check: Of(Items("a[]", "every"), All((Of(At("p"), check), Of(At("q"), Test("exists"))))),

@@ -20,7 +20,7 @@ from evalc.base.source import AliasedSpan, Source, Span
 from evalc.check import tree as t
 from evalc.check.contract import judge_check, rank, single_values, without
 from evalc.check.forms import Placed, bare, check_of, places_of
-from evalc.check.predicates import EXAMINED, HEADING, MATCHED, PARAM, QUESTION, TOOL, Role, mapped
+from evalc.check.predicates import EXAMINED, FILE, HEADING, MATCHED, PARAM, QUESTION, TOOL, Role, mapped
 from evalc.check.tree import At, Bounds, Call, Check, Measure, Of, Test, Turn, Which
 from evalc.compiler import ir
 from evalc.compiler.emit.emission import Emission
@@ -31,6 +31,7 @@ from evalc.compiler.libraries import Scope, findings_in, schema_findings
 from evalc.compiler.merge import Picked, PlacedCheck
 from evalc.compiler.shape import mismatches
 from evalc.diagnostics import Finding
+from evalc.diagnostics.near import listed
 from evalc.diagnostics.raised import outside
 from evalc.dsl import nodes as n
 from evalc.dsl.nodes import Node, Report, Scalar
@@ -44,11 +45,13 @@ from evalc.grammar import nodes as g
 from evalc.grammar.nodes import offset_in_text
 from evalc.grammar.parse import OPENS_TEMPLATE, parse_template
 from evalc.model import case as m
+from evalc.model.answer import NOT_LOOKED_AT
 from evalc.model.numbers import WEIGHT
 from evalc.model.suite import dimension_of
 
 _TOKEN: Final = re.compile(r"\{\{\s*(?:seed|snapshot):.*?\}\}", re.DOTALL)
-_NEVER_BLANK: Final = frozenset((TOOL, PARAM, HEADING))
+_BELOW: Final = re.compile(t.BELOW)
+_NEVER_BLANK: Final = frozenset((TOOL, PARAM, HEADING, FILE))
 
 _Find = Callable[[], Iterator[tuple[str, Located]]]
 """Finds texts that a check names, and their places."""
@@ -187,6 +190,10 @@ class CheckEmitter:
                 self._is_left_out = True
             elif not (is_template and self._case.lacks_names(written)):
                 self._add(self._span(leaf, index), Finding("EV309", what=role.no_tokens_in))
+        elif role is FILE and not _BELOW.search(text) and not self._failed:
+            expected = f"a path in the folder of the attempt, and not in a hidden folder or {listed(NOT_LOOKED_AT)}"
+            finding = Finding("EV301", what=role.no_tokens_in, expected=expected, found=f"`{text}`")
+            self._add(self._span(leaf, index), finding)
         return text
 
     def _look_at(self, check: t.Check, leaf: CheckLeaf, seen: list[tuple[Role, Any]]) -> None:

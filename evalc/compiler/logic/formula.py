@@ -236,7 +236,7 @@ def value_of(subject: Subject) -> Subject:
 
 def place(subject: Subject, path: str) -> Subject:
     """A place in a subject; the JSON of the response, and of a result that is a text, has to be parsed."""
-    reads = is_text(subject) or isinstance(subject[-1], t.Result | t.Failure)
+    reads = is_text(subject) or isinstance(subject[-1], t.Result | t.Failure | t.File)
     return (*subject, *((JSON,) if reads else ()), *steps(path))
 
 
@@ -309,7 +309,7 @@ def _behind(step: t.Step, inner: t.Check, subject: Subject, required: bool) -> F
             return _read(inner, (*subject, TOOLS, step), required)
         case t.Measure("items"):
             return _read(inner, (*value_of(subject), step), required)
-        case t.Turn() | t.Tools() | t.Call() | t.Argument() | t.Result() | t.Failure() | t.Measure():
+        case t.Turn() | t.File() | t.Tools() | t.Call() | t.Argument() | t.Result() | t.Failure() | t.Measure():
             return _read(inner, (*subject, step), required)
         case _:
             return _unread(t.Of(step, inner), subject, required)

@@ -22,6 +22,7 @@ from evalc.check.tree import (
     Call,
     Check,
     Failure,
+    File,
     Items,
     Measure,
     Not,
@@ -35,7 +36,7 @@ from evalc.check.tree import (
 from evalc.check.tree import Step as CheckStep
 from evalc.check.values import CannotAsk
 from evalc.ecma import length_of
-from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, ToolCall, Usage
+from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, ToolCall, Usage, WrittenFile
 from evalc.model.case import Case
 from evalc.model.json import Step, is_number, steps
 from evalc.runtime.checks.subjects import count_tokens
@@ -48,10 +49,10 @@ from evalc.tools import Tool, ToolRegistry
 _CHARACTERS_A_TOKEN: Final = 4
 
 
-def answered(text: str, calls: tuple[ToolCall, ...] = ()) -> AgentResponse:
+def answered(text: str, calls: tuple[ToolCall, ...] = (), written: tuple[WrittenFile, ...] = ()) -> AgentResponse:
     """A response that costs nothing and keeps to every limit but those of its text."""
     usage = Usage(input_tokens=1, output_tokens=len(text) // _CHARACTERS_A_TOKEN, cost_usd=0.0)
-    return AgentResponse(response=text, tool_calls=calls, usage=usage)
+    return AgentResponse(response=text, tool_calls=calls, usage=usage, written=written)
 
 
 def replies(case: Case, responses: list[AgentResponse]) -> AgentAnswer:
@@ -260,6 +261,8 @@ def _parts_behind(step: CheckStep, check: Check, at: _Path) -> Iterator[_Part]:
             yield _Part((*at, *steps(path.partition("[]")[0])), _OTHERS, partial(_or_else, []))
         case ((At(path) | Items(path)), _):
             yield from _parts(check, (*at, *steps(path)))
+        case File(path), _:
+            yield from _parts(check, (("key", "files"), ("key", path)))
         case Argument(name), _:
             yield from _parts(check, (*at, ("key", name)))
         case ((Result() | Failure()), _):
@@ -363,7 +366,9 @@ def good_replies(case: Case, tools: ToolRegistry | None) -> AgentAnswer:
         earlier = {call.name for response in responses for call in response.tool_calls}
         names = [name for name in made.get("names", []) if name not in earlier]
         calls = tuple(_calls(names, made.get("times", {}), made.get("calls", {}), tools or {}))
-        responses.append(answered(text if isinstance(text, str) else json_text(text), calls))
+        files = {path: _as_text(inside) for path, inside in made.get("files", {}).items()}
+        written = tuple([WrittenFile(path=path, size=len(inside), text=inside) for path, inside in files.items()])
+        responses.append(answered(_as_text(text), calls, written))
     return replies(case, responses)
 
 
@@ -381,6 +386,10 @@ def _calls(
             result=call["result"],
             error=error if isinstance(error, str | msgspec.UnsetType) else json_text(error),
         )
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json_text(value)
 
 
 def _required(tool: Tool | None) -> dict[str, Any]:

@@ -12,11 +12,11 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 
 from evalc.base.source import Source
-from evalc.check.tree import NO_TOOL, Argument, At, Bounds, Call, Check, Measure, Not, Of, Test, Tools
+from evalc.check.tree import NO_TOOL, Argument, At, Bounds, Call, Check, File, Measure, Not, Of, Test, Tools
 from evalc.check.values import JsonType, is_a
 from evalc.dsl.read_json import JsonPlaces, read_json
 from evalc.extras.challenge.answers import another, answered, json_text, last_response, messages_of, replies
-from evalc.model.answer import AgentAnswer, AgentResponse, ToolCall
+from evalc.model.answer import AgentAnswer, AgentResponse, ToolCall, WrittenFile
 from evalc.model.case import Case
 from evalc.model.json import path_inside, pointer_step
 from evalc.runtime.run.ask import whole_of
@@ -62,12 +62,14 @@ class Reply(NamedTuple):
         *,
         text: str | None = None,
         calls: tuple[ToolCall, ...] | None = None,
+        written: tuple[WrittenFile, ...] | None = None,
     ) -> Mutant:
-        """The answer with another text or other calls in this response."""
+        """The answer with another text, other calls or other files in this response."""
         now = msgspec.structs.replace(
             self.response,
             response=self.text if text is None else text,
             tool_calls=self.calls if calls is None else calls,
+            written=self.response.written if written is None else written,
         )
         turns = self.answer.turns
         if self.turn is not None:
@@ -121,6 +123,10 @@ def broken_agents(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mut
         yield from _wrong_texts(case, reply, around)
         yield from _wrong_calls(case, reply, around.registry)
         yield from _one_too_many(case, reply, around)
+        if files := reply.response.written:
+            cures = [Of(File(file.path), Test("exists")) for file in files]
+            named = ", ".join(f"`{file.path}`" for file in files)
+            yield reply.but("files-missing", f"does not write {named}", cures, written=())
 
 
 def _without_good(case: Case) -> Iterator[Mutant]:

@@ -24,7 +24,7 @@ import msgspec
 from evalc.base.errors import AgentError, AgentProtocolError, EvalcError, MachineFailed
 from evalc.base.files import is_below, make_folder, read_limited, skill_name
 from evalc.base.terminal import excerpt, well_formed
-from evalc.model.answer import MOST_WRITTEN, AgentResponse, ToolCall, WrittenFile
+from evalc.model.answer import MOST_WRITTEN, NOT_LOOKED_AT, AgentResponse, ToolCall, WrittenFile
 from evalc.model.case import SKILL_TOOL
 from evalc.runtime.agents import wire
 from evalc.runtime.mapping import JsonPath
@@ -34,7 +34,6 @@ _LARGEST: Final = 100_000
 SKILLS: Final = ".agents/skills"
 """Where programs without a profile find skills."""
 _MANIFEST: Final = re.compile(r"[/\\]skills[/\\]+(?:[^/\\\s\"']+[/\\]+)*?(?P<name>[\w.-]+)[/\\]+SKILL\.md(?!\.?\w)")
-_INSTALLED: Final = frozenset({"__pycache__", "node_modules", "venv"})
 _LONGEST_TEXT: Final = 100_000
 _MOST_TEXT: Final = 300_000
 """The bytes of one text, and of all texts of an attempt, that are kept."""
@@ -167,7 +166,7 @@ def stamps_in(folder: Path) -> dict[str, tuple[int, int, int]]:
     """
     found: dict[str, tuple[int, int, int]] = {}
     for parent, below, names in os.walk(folder):
-        below[:] = [name for name in below if not name.startswith(".") and name not in _INSTALLED]
+        below[:] = [name for name in below if not name.startswith(".") and name not in NOT_LOOKED_AT]
         for name in names:
             path = Path(parent, name)
             with suppress(OSError):

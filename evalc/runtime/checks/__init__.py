@@ -98,7 +98,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     absent: bool = False
 
 
-ViewKind = Literal["response", "value", "argument", "call", "result", "names", "count"]
+ViewKind = Literal["response", "file", "value", "argument", "call", "result", "names", "count"]
 
 
 @final
@@ -130,6 +130,7 @@ class View(msgspec.Struct, frozen=True):
     name: str = ""  # what messages call it; empty for the response, and for a call as a whole
     unit: str = ""  # the unit of a count
     in_call: bool = False  # whether it is a part of a call
+    in_file: bool = False  # whether it is a file, or a part of one
     item: tuple[str, str] = ("", "")  # of an item or a place in it, the name of the item, and the path to all of them
     beside: Beside = NONE_BESIDE  # the checks of the case, which may compete for calls
     fault: Verdict | None = None  # if the subject is missing, the verdict on every check of it but `exists`
@@ -149,7 +150,12 @@ class View(msgspec.Struct, frozen=True):
     @property
     def where(self) -> str | None:
         """The path in the JSON of the response, empty for the response itself; None for other subjects."""
-        return None if self.in_call or self.kind in ("names", "count") else self.name
+        return None if self.in_call or self.in_file or self.kind in ("names", "count") else self.name
+
+    @property
+    def is_whole_text(self) -> bool:
+        """Whether it is a text that may be JSON as a whole: a response, or a file."""
+        return self.kind in ("response", "file")
 
 
 class NoAnswer(Exception):

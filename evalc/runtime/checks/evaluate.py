@@ -373,10 +373,10 @@ def _asks_of_nothing(test: Test, view: View, negated: bool) -> bool:
 
     To the contract, an argument that was not sent is the text `undefined`, except under `not`.
     """
+    if test.predicate == "exists":
+        return view.value is not None  # a file that has no text is there
     if view.value is not MISSING:
         return False
-    if test.predicate == "exists":
-        return True
     if view.kind != "argument" or negated or test.ignoring_case:
         return False
     if test.predicate == "matches":
@@ -536,8 +536,8 @@ def _of_group(test: Test, view: View) -> bool:
 
 
 def _json(view: View, _: Any) -> Any:
-    """The JSON value of a subject; a response without one is a text."""
-    if view.kind != "response":
+    """The JSON value of a subject; a response or a file without one is a text."""
+    if not view.is_whole_text:
         return view.value
     try:
         return parse_leniently(view.value)

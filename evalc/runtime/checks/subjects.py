@@ -12,7 +12,7 @@ from evalc.base.terminal import counted, so_often, well_formed
 from evalc.check import tree as t
 from evalc.check.texts import NotJson, parse_leniently
 from evalc.check.values import CannotAsk, as_text, count, measure
-from evalc.model.answer import ToolCall, Usage
+from evalc.model.answer import MOST_WRITTEN, ToolCall, Usage
 from evalc.model.json import EVERY, MISSING, path_of_key, steps, values_at
 from evalc.runtime.checks import (
     NOT_APPLICABLE,
@@ -29,6 +29,10 @@ from evalc.runtime.checks import (
 from evalc.runtime.checks.words import quoted, shown
 
 TOO_DEEP: Final = "the response is nested too deeply to be read as JSON"
+NO_FOLDER: Final = (
+    "the agent wrote no files, as it has no folder of its own; a program has one where the case has `files` or the "
+    "configuration `agent.skills`"
+)
 SILENT: Final = "the agent does not say whether its tool calls succeeded"
 _ENCODING: Final = "o200k_base"
 """The vocabulary that tokens are counted with, whatever the agent's own."""
@@ -48,8 +52,9 @@ class Several(NamedTuple):
 
 def led_to(step: t.Step, view: View) -> View | Several:
     """The subject that a step leads to, or several; the `fault` of a missing subject is the verdict on it."""
-    if view.fault is not None:  # a place in nothing is nothing, too
-        return view if isinstance(step, t.At) and not _is_many(step.path) else replace(view, value=None)
+    if view.fault is not None:  # a place in nothing is nothing, too; but a file that is not there has no places
+        is_place = isinstance(step, t.At) and not _is_many(step.path) and view.kind != "file"
+        return view if is_place else replace(view, value=None)
     try:
         return _STEPS[type(step)](step, view)
     except NoAnswer as error:
@@ -61,7 +66,7 @@ def led_to(step: t.Step, view: View) -> View | Several:
 def cannot(error: CannotAsk, view: View) -> Verdict:
     """The verdict on a value whose type cannot be asked; if a response is not JSON, it says why."""
     try:
-        if view.kind == "response":
+        if view.is_whole_text:
             json_of(view.value)
     except NoAnswer as not_json:
         return not_json.verdict
@@ -142,7 +147,7 @@ def _as_json(view: View) -> View:
     """The JSON in which a place is looked up: a call's arguments, or the JSON of the text of a response or a result."""
     if view.kind == "call":
         return replace(view, kind="value", value=view.value.params, name="")
-    is_text = view.kind == "response" or (view.kind == "result" and isinstance(view.value, str))
+    is_text = view.is_whole_text or (view.kind == "result" and isinstance(view.value, str))
     return replace(view, kind="value", value=json_of(view.value) if is_text else view.value)
 
 
@@ -152,6 +157,26 @@ def _place(view: View, value: Any, path: str) -> View:
 
 def _inside(before: str, path: str) -> str:
     return f"{before}{'' if path.startswith('[') else '.'}{path}" if before and path else before or path
+
+
+def _file(step: t.File, view: View) -> View:
+    """A file that the agent wrote; if it has no text, only `exists` can be asked of it."""
+    written = view.evidence.written
+    if written is None:
+        raise NoAnswer(broken(f"{shown(step.path)}: {NO_FOLDER}"))
+    there = replace(view, kind="file", name=step.path, in_file=True)
+    file = next((each for each in written if each.path == step.path), None)
+    if file is None:
+        if len(written) >= MOST_WRITTEN:
+            raise NoAnswer(
+                broken(f"{shown(step.path)}: the agent wrote more than {MOST_WRITTEN} files, which are not all kept")
+            )
+        return replace(there, value=MISSING, fault=unasked(f"{shown(step.path)} was not written", absent=True))
+    if file.text is None:
+        size = counted(file.size, "byte")
+        why = f"{shown(step.path)} is no text in UTF-8, or too long to be kept: it has {size}"
+        return replace(there, value=size, fault=unasked(why))
+    return replace(there, value=file.text)
 
 
 # --- calls -----------------------------------------------------------------------------------------------------------
@@ -274,7 +299,7 @@ _MEASURES: Final[Mapping[str, tuple[str, Callable[[t.Measure, View], Any] | None
     **{unit: (unit, None) for unit in ("words", "lines", "bytes", "sentences")},
     **{f"{kind}_tokens": (f"{kind} tokens", _used) for kind in ("total", "input", "output")},
     "tokens": ("tokens", lambda _, view: count_tokens(as_text(view.value))),
-    "items": ("items", lambda _, view: count(json_of(view.value) if view.kind == "response" else view.value)),
+    "items": ("items", lambda _, view: count(json_of(view.value) if view.is_whole_text else view.value)),
     "calls": ("tool calls", _calls_made),
     "errors": ("tool errors", lambda _, view: len(errors(view.evidence))),
     "ms": ("ms", lambda _, view: view.evidence.duration_ms),
@@ -285,6 +310,7 @@ _STEPS: Final[Mapping[type[t.Step], Callable[[Any, View], View | Several]]] = {
     t.Turn: _turn,
     t.At: _at,
     t.Items: _items,
+    t.File: _file,
     t.Call: _call,
     t.Argument: _argument,
     t.Result: _outcome,

@@ -6,7 +6,23 @@ from typing import Any
 
 import pytest
 
-from evalc.check.tree import Argument, At, Bounds, Call, Check, Items, Measure, Not, Of, Result, Step, Test, Tools, Turn
+from evalc.check.tree import (
+    Argument,
+    At,
+    Bounds,
+    Call,
+    Check,
+    File,
+    Items,
+    Measure,
+    Not,
+    Of,
+    Result,
+    Step,
+    Test,
+    Tools,
+    Turn,
+)
 from evalc.compiler.logic.formula import formula_of, negation
 from evalc.compiler.logic.implies import always, implies, never
 
@@ -40,6 +56,7 @@ SUBJECTS: dict[str, tuple[Step, ...]] = {
     "an argument": (Call("t", "first"), Argument("p")),
     "an argument of a call": (Call("t", 2), At("p")),
     "a result": (Call("t", 1), Result()),
+    "a place in a file": (File("a.json"), At("p")),
     "a turn": (Turn(2), At("a")),
     "every item": (_EVERY,),
     "every argument": (Call("t", "every"), At("p")),

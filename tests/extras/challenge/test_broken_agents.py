@@ -26,7 +26,10 @@ def suite_of(*checks: str) -> str:
     return f"suite: trains\neval:\n  test_cases:\n{case}"
 
 
-EVERYTHING = ("tools called [find, book]", 'tool find.to equals "Paris"', 'tool book.id equals "7"', "no tool errors")
+EVERYTHING = (
+    *("tools called [find, book]", 'tool find.to equals "Paris"', 'tool book.id equals "7"', "no tool errors"),
+    'file "out/a.md" exists',
+)
 
 MISSED = {
     "silent": (["tools called []"], "- non-empty"),
@@ -42,6 +45,7 @@ MISSED = {
     ),
     "wrong-arguments": (["tools called [find, book]"], '- tool find.to equals "text"'),
     "tool-errors": (["tools called [find, book]"], "- no tool errors"),
+    "files-missing": (['file "a.md" exists or contains "e"'], '- file "a.md" exists'),
 }
 """Checks that do not notice the fault, and the line that does."""
 
