@@ -32,6 +32,8 @@ _BETWEEN: Final = {
 _IS_NEEDED: Final = re.compile(r"\b(?:ha(?:ve|s)|needs?) to\b")
 _OF_ALL: Final = (Measure, Turn)
 """Steps of what a verb without a subject may follow."""
+_OF_SEVERAL: Final = re.compile(r"\b(?:of|any|all|both|none|each|n?either)$")
+"""Words of several texts, which no text between `or` or `and` has for itself."""
 _OF_RESPONSE: Final = re.compile(r"json|has a|is in|judge|matches /")
 _OF_JSON: Final = ("exists", "not exists", "equals true", "equals false")
 
@@ -94,14 +96,18 @@ class Words(Meaning):
             first, *others = _pieces(text, joint)
             # `contains "x" and not "y"`
             elided = pattern(r"(?!\w+ (?:call|item) of)([A-Za-z' -]+?)\s*<TEXT>").fullmatch(first)
-            verb = elided[1] if elided else "("
+            verb = elided[1] if elided and not _OF_SEVERAL.search(elided[1]) else "("
             again = verb if _is_negative(verb) else rf"\g<1>{verb}"  # `does not contain "x" and not "y"` denies both
             refuse_if(again == verb and word == "or" and any(each.startswith("not ") for each in others))
+            refuse_if(any(re.match("(?:not )?an? ", each) for each in others))  # `contains a link or an email address`
             pieces = [first, *(pattern("^(not )?(?=<TEXT>$)").sub(f"{again} ", each) for each in others)]
             is_neither = elided and _is_negative(first) and all(map(pattern("<TEXT>").fullmatch, others))
             if others:  # `does not start with "x" or "y"`
                 return joined("and" if is_neither else word, self._operands(word, pieces, depth + 1))
         negation = re.match(r"(?:not |!(?!=))", text) or none()
+        often = pattern("<TIMES>$").search(text)
+        refuse_if(often and re.fullmatch(r"\w+(?: times?)?", often["TIMES"]))  # never twice, but three times?
+        refuse_if(text[0] == "!" and re.search("[<>=]", pattern(r"<TEXT>|\(.*\)").sub("", text[1:])))
         return negated(self.condition(text[negation.end() :], depth + 1))
 
     def _operands(self, word: str, pieces: list[str], depth: int) -> Iterator[Check]:

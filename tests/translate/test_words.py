@@ -119,6 +119,9 @@ LINES = {
     'at x does not end with "a" or "b"': 'at x not ends with "a" and at x not ends with "b"',
     'doesn\'t start with "a" or "b"': 'not starts with "a" and not starts with "b"',
     'not matches "x" or "y"': "not matches /x/ and not matches /y/",
+    'at status is not "a" and not "b"': 'at status not equals "a" and at status not equals "b"',
+    'does not start with "a" and not "b"': 'not starts with "a" and not starts with "b"',
+    "not calls search exactly twice": "not tool search called 2 times",
     'never says "x" or "y"': 'not contains any of ["x", "y"]',
     'icontains "a" or not "b"': 'contains "a" ignoring case or not contains "b" ignoring case',
     "at names[*] length not 0": "every item of names not length == 0 chars",
@@ -444,6 +447,16 @@ tools called [a] but not [b]
 tools include [a] but do not include "b"
 calls book with city "Paris" and mentions "x"
 does not contain "x" but "y"
+does not contain "x" or not "y"
+contains all of "x" or "y"
+contains any of "x" and "y"
+contains both "x" or "y"
+contains a link or an email address
+contains "x" and not a link
+not calls search twice
+not search is called 3 times
+!data.price > 5
+!total == 5
 no field x exists
 without property a exists
 any item has field x > 5
