@@ -28,7 +28,7 @@ _BETWEEN: Final = {
     " and/or": "or",
     " &": "and",
 }
-"""What stands between two texts, and what it means."""
+"""Words and signs between two texts, and the word that each means."""
 _IS_NEEDED: Final = re.compile(r"\b(?:ha(?:ve|s)|needs?) to\b")
 _OF_ALL: Final = (Measure, Turn)
 """Steps of what a verb without a subject may follow."""
