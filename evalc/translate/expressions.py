@@ -171,6 +171,7 @@ class Meaning:
             before, after = place.cut()
             return to.items("any", before, after.asks(to.equal(value)))
         refuse_if((place.root == "response" or place.trimmed) and not isinstance(value, str))
+        refuse_if(place == Place("json"))  # its text, or an item of it?
         refuse_if(place.trimmed and value != value.strip())
         self.notes.update({"item"} if place.root != "response" else ())
         return place.plain().asks(Test("contains", value, self._folded(place, value)))
@@ -409,6 +410,8 @@ class Meaning:
         denoted = [self.denoted(each) for each in given or ()]
         values = [each.of if isinstance(each, Part) and each.kind == "literal" else each for each in denoted]
         verb, found = " ".join(words), self.denoted(subject)
+        if isinstance((*values, None)[0], str):
+            verb = verb.replace("toMatch", "toContain")  # a text is no pattern there
         refuse_if("toBeCloseTo" in words)  # digits, where others take a distance
         if re.fullmatch(r"(?:.* )?(?:an?|toBeTypeOf)", verb) and len(values) == 1:
             verb, values = f"{verb} {values[0]}", []
@@ -450,6 +453,11 @@ class Meaning:
 
     # --- functions ---
 
+    def _listed(self, of: ast.expr) -> Denoted:
+        """A list, or a text; of the response's JSON it may be the keys."""
+        found = self._known(self.denoted(of))
+        return none() if found == Place("json") else found
+
     def _all(self, quantifier: Which, of: ast.expr) -> Check:
         listed = self._known(self.denoted(of))
         refuse_if(not isinstance(listed, Part) or listed.kind != "listed" or not listed.value[1])
@@ -459,6 +467,7 @@ class Meaning:
 _FUNCTIONS: Final[Mapping[str, Callable[..., Denoted]]] = {
     "len": lambda self, of: _size(self._known(self.denoted(of))),
     "isinstance": lambda self, of, kind: self.typed(self.denoted(of), ast.unparse(kind)),
+    "list": lambda self, of: self._listed(of),
     "all": lambda self, of: self._all("every", of),
     "any": lambda self, of: self._all("any", of),
     "set": lambda self, of: (

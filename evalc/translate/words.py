@@ -30,6 +30,8 @@ _BETWEEN: Final = {
 }
 """Words and signs between two texts, and the word that each means."""
 _IS_NEEDED: Final = re.compile(r"\b(?:ha(?:ve|s)|needs?) to\b")
+_MOCK: Final = re.compile(r"(?:(?:mock|spy|stub)(?=[A-Z_])|\w+?(?:_mock|_spy|_stub|Mock|Spy|Stub)\b)")
+"""A mock of a tool has the name of the tool, and more."""
 _OF_ALL: Final = (Measure, Turn)
 """Steps of what a verb without a subject may follow."""
 _OF_SEVERAL: Final = re.compile(r"\b(?:of|any|all|both|none|each|n?either)$")
@@ -140,6 +142,7 @@ class Words(Meaning):
             op = slots.get("OP", "==").strip() or default
             if not op or any(tool.lower() in names.NAMES["no_tool"] or language_named(tool) for tool in tools):
                 continue
+            refuse_if(_MOCK.match(text))
             if "with" in slots:
                 check = to.with_arguments(tools[0], _arguments(slots["with"]))
                 return joined("and", [self.times(tools[0], "==", 1), check]) if "once" in slots else check
@@ -292,6 +295,7 @@ class Words(Meaning):
                 if not listed or (len(listed) == 1 and isinstance(listed[0], str) and "," in listed[0]):
                     raise NoLine  # promptfoo splits it
                 refuse_if(not all(isinstance(each, str | int | float | None) for each in listed))
+                refuse_if(phrase == "one of {}" and [*map(type, values)] == [str])  # `in "abc"`
                 if len(listed) == 1 and phrase != "one of {}":
                     return negated_if("none" in phrase, self._of_place(place, "contains {}", listed))
                 check = _test(phrase, listed, case)

@@ -51,6 +51,11 @@ LINES = {
     'expect(response).toContain("x")': 'contains "x"',
     'expect(response).not.toContain("x")': 'not contains "x"',
     "expect(response).toMatch(/x/i)": "matches /x/i",
+    'expect(response).toMatch("x.y")': 'contains "x.y"',
+    'Object.keys(data).includes("x")': "at x exists",
+    '"x" in list(data.keys())': "at x exists",
+    'list(data["tags"]) == ["x"]': 'at tags equals ["x"]',
+    'jsonpath "$.at" isIsoDate': "at at is a date-time",
     'expect(json.items).to.be.an("array")': "at items is a list",
     "expect(json.total).toBeLessThan(5)": "at total < 5",
     "expect(json.total).toBeGreaterThanOrEqual(5)": "at total >= 5",
@@ -456,6 +461,13 @@ contains "x" and not a link
 not calls search twice
 not search is called 3 times
 !data.price > 5
+response in "abc"
+list(data) == ["x"]
+data.includes("x")
+expect(json).toContain("x")
+mock_search.assert_not_called()
+search_mock.assert_called_once_with(city="x")
+expect(mockSearch).toHaveBeenCalled()
 !total == 5
 no field x exists
 without property a exists
