@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, pairwise
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from evalc.base.errors import SourceError, UsageError
@@ -321,6 +322,8 @@ def _written(data: Any, functions: dict[str, Callable[..., Any]]) -> Any:
                 if not isinstance(key, str):
                     raise TypeError(f"`{key}` is no key: a key is a text")
             return {key: _written(value, functions) for key, value in data.items()}
+        case FunctionType():
+            raise TypeError(f"`{data.__name__}` is a function: a check is the call of one under `@evalc.custom_check`")
         case list() | tuple():
             return [_written(value, functions) for value in data]
         case _:

@@ -153,6 +153,7 @@ def test_a_report_of_problems_shows_the_line_of_python() -> None:
     with pytest.raises(evalc.SourceError) as raised:
         evalc.run(evalc.Suite("a", cases=[evalc.Case("b", "hi", checks=["contans 'x'"])]), agent=agent)
     assert f"{Path(__file__).name}:{_line_of('contans')}:" in str(raised.value)
+    assert str(raised.value).endswith("\n  help: write it as `- contains 'x'`")
 
 
 def test_without_a_file_the_places_are_those_of_the_yaml() -> None:
@@ -286,6 +287,7 @@ def test_a_check_of_a_package_is_not_taken_for_that_of_a_suite(folder: Path, mon
         (lambda: evalc.Case("b", turns=[wrongly(3)]), "`turns` are made by `evalc.Turn`"),
         (lambda: evalc.Suite("a", cases=[case_of("json", tags={1: 2})]), "`1` is no key: a key is a text"),
         (lambda: evalc.Suite("a", cases=[case_of(at_most)]), "`at_most` is a check without its arguments"),
+        (lambda: evalc.Suite("a", cases=[case_of(agent)]), "`agent` is a function: a check is the call of one under"),
         (lambda: evalc.Suite("a", cases=[case_of(wrongly({1}))]), "set is not JSON"),
         (lambda: evalc.Suite("a", cases=[case_of(wrongly(b"x"))]), "bytes is not JSON"),
         (lambda: evalc.custom_check(lambda _: True), "a check needs a name"),

@@ -51,7 +51,8 @@ class SourceError(EvalcError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
         errors = [problem for problem in self.problems if problem.severity == "error"]
-        super().__init__("\n".join(map(str, errors)))
+        lines = [f"{error}\n  help: {advice}" if (advice := error.finding.help()) else str(error) for error in errors]
+        super().__init__("\n".join(lines))
 
 
 class AgentError(EvalcError):

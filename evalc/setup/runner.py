@@ -246,7 +246,9 @@ def _agents(given: Sequence[object], settings: Settings, tools: ToolRegistry | N
 def agents_of(settings: Settings, environ: Mapping[str, str], tools: ToolRegistry | None) -> tuple[Agent, ...]:
     """The agents that the settings name, at least one; `tools` are what they are offered where they are models."""
     if not settings.agent.use:
-        raise UsageError("no agent is named: use --agent, or `agent` in the configuration (try --agent demo)")
+        raise UsageError(
+            "no agent is named: use --agent, in Python `agent=...`, or `agent` in the configuration (try --agent demo)"
+        )
     redactor = redactor_of(settings, environ)
     with _without_secrets(redactor):
         return tuple(_agent(each, settings, environ, tools, redactor) for each in settings.agent.use)

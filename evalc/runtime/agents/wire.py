@@ -302,7 +302,9 @@ def _fields_of(value: object, known: Sequence[str], place: str) -> Mapping[str, 
     if not fields:
         if place == "the answer" and (others := _others(value)):
             raise AgentProtocolError(f"{place} is {kind_of(value)} with neither `response` nor `text`{others}")
-        raise AgentProtocolError(f"{place} is {kind_of(value)}, not an object")
+        expected = "an object or a text" if place == "the answer" else "an object"
+        advice = "; join its pieces to one text" if hasattr(value, "__next__") or hasattr(value, "__anext__") else ""
+        raise AgentProtocolError(f"{place} is {kind_of(value)}, not {expected}{advice}")
     return fields
 
 
@@ -312,7 +314,11 @@ def _fields_of(value: object, known: Sequence[str], place: str) -> Mapping[str, 
 def _mapped(document: object, paths: AnswerPaths) -> dict[str, Any]:
     fields = dict(document) if isinstance(document, Mapping) else {}
     if paths.response is not None:
-        fields["response"] = _required(paths.response, document, "response")
+        text = fields["response"] = _required(paths.response, document, "response")
+        if not isinstance(text, str):
+            advice = f"; `{paths.response.text} | [0]` is the first of them" if isinstance(text, list) else ""
+            found = f"finds {kind_of(text)}, not a text"
+            raise AgentProtocolError(f"the path `{paths.response.text}` of `response` {found}{advice}")
     if paths.tool_calls is not None:
         while (near := near_calls_in(fields)) is not None:
             del fields[near]

@@ -87,7 +87,8 @@ def _said(name: str, said: object) -> Found:
         case Outcome(passed=False, reason=str() as reason):
             return f"{name}: {shown(reason, LONGEST_REASON)}"
         case _:
-            return broken(f"{name}: it returned a `{type(said).__name__}` that says neither yes nor no")
+            returned = "nothing" if said is None else f"a `{type(said).__name__}` that says neither yes nor no"
+            return broken(f"{name}: it returned {returned}: return true, false, a number or an `evalc.Outcome`")
 
 
 def _answer(view: View) -> Answer:

@@ -104,7 +104,8 @@ def test_a_mapped_field_is_read_nowhere_else() -> None:
     ("options", "document", "words"),
     [
         (paths(response="a.b"), {"a": {"c": 1}}, 'the path `a.b` of `response` matches nothing: {"a": {"c": 1}}'),
-        (paths(response="a"), {"a": 1}, "`response` is a number, not a text"),
+        (paths(response="a"), {"a": 1}, "the path `a` of `response` finds a number, not a text: {"),
+        (paths(response="a[].b"), {"a": [{"b": "x"}]}, "`a[].b | [0]` is the first of them"),
         (paths(response="length(a)"), {"a": 1}, "the path `length(a)` cannot be applied"),
         (paths(tool_calls="calls"), {"text": "x"}, "the path `calls` of `toolCalls` matches nothing"),
         (paths(tool_calls="calls"), {"text": "x", "calls": {}}, "`toolCalls` is an object, not a list"),

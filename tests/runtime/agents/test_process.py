@@ -147,7 +147,7 @@ def test_a_program_of_the_project(tmp_path: Path) -> None:
         ("import os; os.kill(os.getpid(), 35)", AgentError, "the command was ended by signal 35"),
         ("", AgentProtocolError, "the answer is empty"),
         ("print('hello')", AgentProtocolError, "the answer is not JSON: hello"),
-        ("print('[]')", AgentProtocolError, "the answer is a list, not an object: []"),
+        ("print('[]')", AgentProtocolError, "the answer is a list, not an object or a text: []"),
     ],
 )
 def test_how_it_ends_badly(tmp_path: Path, source: str, error: type[AgentError], message: str) -> None:

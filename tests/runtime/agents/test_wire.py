@@ -79,10 +79,15 @@ def test_accepted(document: object, response: AgentResponse) -> None:
     assert wire.answer_of(document) == response
 
 
+def test_a_generator_is_refused_with_advice() -> None:
+    with pytest.raises(AgentProtocolError, match="is a Python `generator`, not an object or a text; join its pieces"):
+        wire.answer_of(piece for piece in "ab")
+
+
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        (None, "the answer is null, not an object"),
+        (None, "the answer is null, not an object or a text"),
         ([], "the answer is a list, not an object"),
         (True, "the answer is true, not an object"),
         ({}, "the answer has neither `response` nor `text`"),
