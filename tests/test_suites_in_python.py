@@ -161,8 +161,8 @@ def test_without_a_file_the_places_are_those_of_the_yaml() -> None:
     cell = "suite = evalc.Suite('a', cases=[evalc.Case('b', 'hi', checks=['contans x'])])"
     exec(compile(cell, "<cell>", "exec"), names)
     (problem,) = evalc.check(names["suite"])
-    assert str(problem).startswith("<a>:7:11: error[EV203]")
-    assert names["suite"].line(problem.start.line) == "        - contans x"
+    assert str(problem).startswith("<a>:6:18: error[EV203]")
+    assert names["suite"].line(problem.start.line) == "      validate: [contans x]"
 
 
 def test_cases_of_a_function_are_at_its_call() -> None:
