@@ -17,7 +17,7 @@ from evalc.check.predicates import TOOL, texts_of
 from evalc.diagnostics.near import typo_of
 from evalc.dsl.quoting import is_check
 from evalc.grammar.lalr import Following, following, load
-from evalc.grammar.read_check import read_check
+from evalc.grammar.read_check import read_check, unclear_halves
 from evalc.grammar.unexpected import words_of
 from evalc.translate import translated
 
@@ -53,7 +53,7 @@ def meant_by(text: str) -> Meant | None:
             return None
         meant = Meant(repaired.line, meant.is_sure and repaired.is_sure, repaired.note)
         if is_check(meant.line):
-            return meant
+            return None if any(unclear_halves(meant.line)) else meant
     return None
 
 
@@ -196,6 +196,8 @@ _FOR: Final = re.compile(r"\bfor\b")
 _ANSWERS: Final = re.compile(r"(?:yes|no)(?: or (?:yes|no))?", re.IGNORECASE)
 _CHOICE: Final = re.compile(r"[a-z]\w*(?:, [a-z]\w*)*,? or [a-z]\w*")
 _CHOSEN: Final = re.compile(r"\b(?!or\b)\w+")
+_LINKS: Final = frozenset(("but", "except", "instead", "nor", "rather", "unless"))
+"""Words that stand between texts, or between checks, more often than within a text."""
 _OTHERS: Final = re.compile("similar|equivalent|so|such|others?|else|equal|longer|shorter|later")
 _JOINED: Final = re.compile(
     r"(?P<lead>(?:not|no|either|neither|both|any of|all of|none of|one of) )?(?P<open>\[)?(?P<joined>.+?)(?(open)\])"
@@ -245,6 +247,8 @@ def may_be_text(unquoted: str, *, of: str) -> bool:
 def _says_no_more(unquoted: str, before: str) -> bool:
     """Whether no word is a keyword, and the words do not describe a text; a question may do both."""
     words = _WORD.findall(unquoted.lower())
+    if not _is_question(before) and not _LINKS.isdisjoint(words):
+        return False
     if any(is_keyword(word) and not (_is_question(before) and word in _IN_QUESTIONS) for word in words):
         return False
     return _is_question(before) or not unquoted[:1].isalpha() or not _DESCRIBES.fullmatch(words[0])

@@ -400,29 +400,70 @@ def unclear_halves(text: str) -> Iterator[Fault]:
         yield from _unclear(tree.children[0], text, "", "")
 
 
+class _Half(NamedTuple):
+    """A half of `and` or `or`: its subject's rule, the turn it is of, what it is asked, and whether that is denied."""
+
+    about: Child
+    turn: Child
+    predicate: Child
+    subject: Sequence[Child]
+    is_denied: bool
+
+    @classmethod
+    def of(cls, about: Child) -> _Half:
+        turn, is_denied = None, False
+        while about.type in ("negation", "turn"):
+            turn, is_denied = about if about.type == "turn" else turn, is_denied or about.type == "negation"
+            about = about.children[-1]
+        *subject, predicate = about.children
+        while predicate.type in ("negation", "noise", "returns", "fails_with"):
+            subject = predicate.children[:-1] if predicate.type in ("returns", "fails_with") else subject
+            is_denied |= predicate.type == "negation"
+            predicate = predicate.children[-1]
+        return cls(about, turn, predicate, subject, is_denied)
+
+    @property
+    def counted(self) -> Sequence[Child]:
+        """The words of what a number of it counts, if it counts anything."""
+        match self.about.type, self.predicate:
+            case "of_response", Tree(type="size") as size:
+                return size.children[-1:]
+            case "of_response", Tree(type="measured") as measured:
+                return measured.children[:1]
+            case "of_run", _:
+                return self.subject
+            case "of_tool", Tree(type="how_often", children=[called, _]):
+                return [*self.subject, called]
+        return ()
+
+
 def _unclear(tree: Child, text: str, subject: str, asked: str) -> Iterator[Fault]:
     """The unclear halves of a chain behind a `subject` other than the response, and the predicates it was asked for."""
-    for operand in tree.children[::2] if tree.type in ("all_of", "any_of") else [tree]:
-        about, turn = operand, None
-        while about.type in ("negation", "turn"):
-            turn = about if about.type == "turn" else turn
-            about = about.children[-1]
+    operands = tree.children[::2] if tree.type in ("all_of", "any_of") else [tree]
+    halves = [_Half.of(operand) for operand in operands]
+    counted = next((words for half in halves if (words := half.counted)), ())
+    is_denied = False
+    for operand, half in zip(operands, halves, strict=True):
+        about, turn, predicate, words, _ = half
         if about.type == "group":
             yield from _unclear(about.children[1], text, subject, asked)
-            continue
-        predicate, end = about.children[-1], about.children[:-1]
-        while predicate.type in ("negation", "noise", "returns", "fails_with"):
-            end = predicate.children[:-1] if predicate.type in ("returns", "fails_with") else end
-            predicate = predicate.children[-1]
-        if about.type == "of_response" and turn is None:
+        elif about.type == "of_response" and turn is None:
+            what = None
             if subject and (predicate.type in _ASKING_VALUES or predicate.type == asked):
-                yield Fault(operand.start_pos, operand.end_pos, Finding("EV437", subject=subject))
-            continue
-        subject, asked = "", predicate.type
-        if about.type in _OF_A_PART and asked != "fails":
-            subject = text[(turn or about).start_pos : end[-1].end_pos]
-        elif turn is not None:
-            subject = text[turn.start_pos : turn.children[1].end_pos]
+                what = subject
+            elif counted and predicate.type == "bounds":
+                what = text[counted[0].start_pos : counted[-1].end_pos]
+            elif is_denied and operand.first in _INFINITIVES:
+                what = ""
+            if what is not None:
+                yield Fault(operand.start_pos, operand.end_pos, Finding("EV437", subject=what))
+            is_denied |= half.is_denied
+        else:
+            subject, asked = "", predicate.type
+            if about.type in _OF_A_PART and asked != "fails":
+                subject = text[(turn or about).start_pos : words[-1].end_pos]
+            elif turn is not None:
+                subject = text[turn.start_pos : turn.children[1].end_pos]
 
 
 def misread(text: str) -> Iterator[Fault]:
@@ -444,10 +485,14 @@ _OF_A_PART: Final = frozenset(("of_place", "of_named_place", "of_items", "of_cal
 _ASKING_VALUES: Final = frozenset(
     (
         *("same", "equals", "bounds", "one_of", "within", "exists", "missing", "empty", "non_empty", "is_a", "format"),
-        *("sorted", "unique"),
+        *("sorted", "unique", "starts_with", "ends_with", "matches", "similar"),
     )
 )
 """Predicates that a reader would apply to the value before them, rather than to the response."""
+_INFINITIVES: Final = frozenset(
+    ("be", "begin", "contain", "end", "equal", "exist", "have", "include", "match", "mention", "start")
+)
+"""Verbs that share the `must not` of the half before them, if they have no `must` of their own."""
 _BuildSubject = Callable[[Reader, Sequence[Child], Child], t.Check]
 """Builds the check of a subject from the children of its rule before the clause, and the clause."""
 

@@ -145,6 +145,13 @@ def test_meant_checks(written: str, meant: str, is_sure: bool) -> None:
         "contains Thanks for waiting",
         "contains Terms and conditions",
         "contains one or more",
+        "does not mention Paris nor London",
+        "does not mention Paris but London",
+        "must not mention Paris unless asked",
+        # A half would read as if it shared the words of another one.
+        "must not start with Paris or end with London",
+        "has fewer than 100 words and at most 10",
+        "at total is greater than 5 and greater than 6 or more",
         "contains hello or similar",
         "is polite or friendly",
         "the answer is French",

@@ -22,6 +22,22 @@ UNCLEAR = {
     "any call of b returns > 5 or > 6": ("> 6", "any call of b returns"),
     'turn 2 contains "a" and contains "b"': ('contains "b"', "turn 2"),
     "turn 2 at x > 5 and < 9": ("< 9", "turn 2 at x"),
+    'at x starts with "a" and ends with "b"': ('ends with "b"', "at x"),
+    "at x is a text and matches /a/": ("matches /a/", "at x"),
+    "words >= 5 and <= 9": ("<= 9", "words"),
+    "at least 5 words and at most 9": ("at most 9", "words"),
+    "at least 5 and at most 9 words": ("at least 5", "words"),
+    "length is over 5 or not below 3": ("not below 3", "length"),
+    "cost > 0.01 and < 0.05": ("< 0.05", "cost"),
+    "tool count >= 1 and <= 3": ("<= 3", "tool count"),
+    "tool book called once or more than 3": ("more than 3", "tool book called"),
+}
+DENIED = {
+    'must not start with "a" or end with "b"': 'end with "b"',
+    'does not contain "a" and contain "b"': 'contain "b"',
+    'should not be empty or match "b"': 'match "b"',
+    'not (do not contain "a" or be empty)': "be empty",
+    'not mention "a" or be empty or is null': "be empty",
 }
 
 
@@ -34,10 +50,26 @@ def test_a_half_without_a_subject_is_unclear(text: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("text", DENIED)
+def test_a_half_that_reads_as_denied_with_the_one_before_it_is_unclear(text: str) -> None:
+    assert not read_check(text).faults
+    found = [(text[fault.start : fault.end], fault.finding) for fault in unclear_halves(text)]
+    assert [(half, finding.code, finding.fields) for half, finding in found] == [
+        (DENIED[text], "EV437", {"subject": ""})
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [
         'at x > 5 or contains "y"',
+        'must not start with "a" or must end with "b"',
+        'does not start with "a" and does end with "b"',
+        'not contains "a" or contains "b"',
+        'is not empty or at b match "c"',
+        "words >= 5 and response <= 9",
+        "words >= 5 and at x <= 9",
+        "tool book called and > 3",
         "at x is a text and response non-empty",
         "at x > 5 and at y < 3",
         "at x exists and json",
