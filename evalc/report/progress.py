@@ -1,4 +1,4 @@
-"""Shows how far a run is: one live line on a terminal, elsewhere a line for each suite."""
+"""Shows how far a run is: one live line on a terminal, elsewhere a line for each suite and each minute."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from evalc.report.words import Writer, main_reason
 from evalc.runtime.run.engine import Observer
 
 _SECONDS_BETWEEN_DRAWINGS: Final = 0.1
+_SECONDS_BETWEEN_LINES: Final = 60.0
+"""In a log: a runner of CI may take a job for dead that says nothing for ten minutes."""
 _MOST_NAMED: Final = 5
 
 
@@ -58,6 +60,8 @@ class Progress(Observer):
     def run_started(self, cases: int, kept: int) -> None:
         self._of, self._kept = cases, kept
         self._started = time.monotonic()
+        if not self._drawn:
+            self._last_drawing = self._started
 
     def suite_started(self, suite: Suite) -> None:
         if not self._drawn:
@@ -76,9 +80,14 @@ class Progress(Observer):
                 self._cost_usd += usage.get("costUsd", 0)
         if self._drawn and not result.passed:
             self._name(result)
-        if self._drawn and (now := time.monotonic()) - self._last_drawing >= _SECONDS_BETWEEN_DRAWINGS:
+        between = _SECONDS_BETWEEN_DRAWINGS if self._drawn else _SECONDS_BETWEEN_LINES
+        if (now := time.monotonic()) - self._last_drawing >= between:
             self._last_drawing = now
-            self._draw(self._line(suite, now))
+            if self._drawn:
+                self._draw(self._line(suite, now))
+            else:
+                self._stream.write(f"{self.so_far()}\n")
+                self._stream.flush()
 
     def case_skipped(self, suite: Suite, skipped: SkippedCase) -> None:  # noqa: ARG002 - whichever it is
         """A case is not run: there is one less to wait for."""

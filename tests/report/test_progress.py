@@ -1,4 +1,4 @@
-"""Progress of a run: one line on a terminal, one line per suite elsewhere."""
+"""Progress of a run: one line on a terminal, elsewhere one line per suite and minute."""
 
 from __future__ import annotations
 
@@ -30,12 +30,27 @@ def a_suite(size: int) -> Suite:
 def test_elsewhere_a_line_a_suite() -> None:
     stream = io.StringIO()
     with Progress(stream, Screen(), drawn=False) as progress:
+        progress.run_started(2, 0)
         for size in (1, 2):
             progress.suite_started(a_suite(size))
             progress.case_finished(a_suite(size), case("a"))
     assert stream.getvalue() == (
         "running get\\x1bweather (golden): 1 case\nrunning get\\x1bweather (golden): 2 cases\n"
     )
+
+
+def test_elsewhere_a_line_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([5.0, 64.9, 65.0, 70.0, 125.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    stream = io.StringIO()
+    with Progress(stream, Screen(), drawn=False) as progress:
+        progress.run_started(9, 0)
+        for status in ("passed", "failed", "passed", "passed"):
+            progress.case_finished(a_suite(9), case("a", status=status))
+    assert stream.getvalue().splitlines() == [
+        "2 of 9 cases finished: 1 passed, 1 did not",
+        "4 of 9 cases finished: 3 passed, 1 did not",
+    ]
 
 
 def test_skipped_cases_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
