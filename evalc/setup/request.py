@@ -27,7 +27,7 @@ from evalc.runtime.run.engine import NOBODY, Observer
 from evalc.runtime.run.select import select_cases, selected_of
 from evalc.runtime.store.journal import FILE_NAME
 from evalc.runtime.store.resume import PastRun, find_run, refuse_rescored
-from evalc.runtime.store.runs import announce, new_run_id, withdrawn_if_refused
+from evalc.runtime.store.runs import announce, new_run_id, steps_back, withdrawn_if_refused
 from evalc.runtime.store.scope import CaseFilter, Configured, in_project, scope_paths
 from evalc.setup.compile import Subject, needs_of, soundly_compiled, subjects_among
 from evalc.setup.flags import RunFlags, modern, refuse_what_is_not_taken, several
@@ -349,7 +349,7 @@ def resumed(given: RunRequest, name: str) -> RunRequest:
         if not given.paths:
             raise UsageError(
                 f"the journal of the run `{past.run_id}` holds nothing yet: name what to run, "
-                f"as in `evalc run PATH --resume {past.run_id}`"
+                f"as in `evalc run PATH --resume {name if steps_back(name) is None else past.run_id}`"
             )
         return msgspec.structs.replace(given, past=past)
     refuse_rescored(past.header)

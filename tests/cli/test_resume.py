@@ -108,6 +108,7 @@ def test_a_run_that_had_not_begun_begins_where_its_paths_are_named(invoke: Invok
     outcome = invoke("run", "--resume", "latest", "--agent", "demo")
     assert outcome.code == 2
     assert f"holds nothing yet: name what to run, as in `evalc run PATH --resume {folder.name}`" in outcome.err
+    assert f"run PATH --resume {folder}`" in invoke("run", "--resume", str(folder), "--agent", "demo").err
     assert invoke("run", "evals", "--resume", "latest", "--agent", "demo").code == 0
     assert only_run(project) == folder
 

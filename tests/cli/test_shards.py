@@ -151,11 +151,14 @@ def test_overlaps_holes_and_strangers_are_named(invoke: Invoke, suites: Path) ->
     whole = invoke("run", "evals", "--output-dir", "whole", "--json")
     (all_of_it,) = map(str, Path("whole").glob("*/"))
     assert whole.code == 1
+    killed = str(Path("killed") / Path(one).name)
+    Path(killed).mkdir(parents=True)
     for runs, words in (
         ([one], "the shard 2/2 is missing: no part has the case `"),
         ([one, two, one], "are the same run"),
         ([all_of_it, two], "both have the case `"),
         ([one, "nothing"], "`nothing` is neither a run in"),
+        ([one, killed], f"the run `{killed}` ended before its first case: remove its folder, and run it again"),
     ):
         outcome = invoke("merge", *runs)
         assert (outcome.code, outcome.out) == (2, "")

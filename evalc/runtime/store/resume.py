@@ -57,6 +57,8 @@ def find_run(name: str, output_dir: Path, *, to_resume: bool = False) -> PastRun
     )
     if folder is None and steps_back(name) is not None:
         raise UsageError(f"there is no run in `{output_dir}` yet: {HOW_RUNS_COME}")
+    if folder is None and is_announced(Path(name)):
+        raise UsageError(f"the run `{name}` ended before its first case: remove its folder, and run it again")
     if folder is None:
         where = f"neither a run in `{output_dir}` nor the folder of a run"
         raise UsageError(f"`{name}` is {where}: it has no `{FILE_NAME}`{unless_saved(name)}")
