@@ -106,7 +106,16 @@ class _Verdict(NamedTuple):
     why: str
 
 
-_OF_TEXTS: Final = ("contains", "contains_any", "starts_with", "ends_with", "matches", "similar")
+_OF_TEXTS: Final = (
+    "contains",
+    "contains_any",
+    "contains_all",
+    "occurs",
+    "starts_with",
+    "ends_with",
+    "matches",
+    "similar",
+)
 _BELOW_ZERO: Final = "no score is less than 0"
 
 
@@ -114,10 +123,13 @@ def _verdict(check: t.Check) -> _Verdict | None:
     """The verdict on a check that needs no run; None for a check worth making."""
     test = check.check if type(check) is t.Not else check
     if type(test) is t.Test:
-        rule = _VERDICTS.get(test.predicate)
-        verdict = None if rule is None else rule(test.operand)
+        if test.predicate == "exists":
+            return _Verdict(test is check, "there is always a response")
+        verdict = _of_test(test)
         return verdict if verdict is None or test is check else _of_parts(check)
     match check:
+        case t.Of(t.Turn(), t.Test("exists") | t.Not(t.Test("exists"))):
+            return None  # a conversation need not come to the turn
         case t.Of(t.Turn(), inner):
             return _verdict(inner)
         case t.Of(t.Call(_, "first"), t.Of(t.Argument(), t.Test(predicate))) if predicate in _OF_TEXTS:
@@ -152,9 +164,15 @@ def _of_leaf(check: t.Check) -> _Verdict | None:
         case t.Of(t.Measure(of), t.Test("between", t.Bounds() as bounds)):
             return _of_measure(of, bounds)
         case t.Of(_, t.Test() as test) | t.Of(_, t.Of(_, t.Test() as test)) | (t.Test() as test):
-            return _verdict(test)
+            return _of_test(test)
         case _:
             return None
+
+
+def _of_test(test: t.Test) -> _Verdict | None:
+    """The verdict on a test of whatever there is, as far as its operand gives it."""
+    rule = _VERDICTS.get(test.predicate)
+    return None if rule is None else rule(test.operand)
 
 
 def _of_text(text: Any) -> _Verdict | None:
@@ -216,11 +234,15 @@ def _of_measure(of: str, bounds: t.Bounds) -> _Verdict | None:
         return _of_bounds(bounds)
     if of == "ms" and bounds.max == 0:
         return _Verdict(False, "every answer takes some time")
-    if most < 0:
+    if most < 0 or (type(bounds.below) in _NUMBERS and bounds.below <= 0):
         return _Verdict(False, "nothing is less than 0")
     if of == "items" or bounds.above is not None or bounds.max is not None or bounds.below is not None:
         return None
     return _Verdict(True, "there are never fewer than 0") if bounds.min is None or -inf < least <= 0 else None
+
+
+def _of_distance(by: Any, _: Any) -> _Verdict | None:
+    return _Verdict(False, "no distance is less than 0") if type(by) in _NUMBERS and by < 0 else None
 
 
 def _unless(asked: Callable[[Any], Any], passes: bool, why: str) -> Callable[[Any], _Verdict | None]:
@@ -234,6 +256,10 @@ _VERDICTS: Final[Mapping[str, Callable[[Any], _Verdict | None]]] = {
     "not_called": _unless(lambda names: any(map(str.strip, names)), True, "it names no tool"),
     "acceptable": _unless(bool, False, "no set of tools is acceptable"),
     "contains_any": _of_group,
+    "contains_all": lambda values: _of_text("") if values and all(text == "" for text in values) else None,
+    "occurs": lambda operand: _of_measure("times", operand[1]),
+    "within": lambda operand: _of_distance(*operand),
+    "before": lambda names: _Verdict(False, "no call is before itself") if names[0] == names[1] else None,
     "one_of": _unless(bool, False, "there is nothing to choose from"),
     "matches": _of_pattern,
     "between": _of_bounds,

@@ -50,10 +50,35 @@ def all_said(*lines: str, more: str = "") -> list[str]:
         "no call of t has p one of []",
         "no call of t has p one of [], q 5",
         "no call of t has q 5, p one of []",
+        "exists",
+        "not (not exists)",
+        'contains all of [""]',
+        'contains all of ["", ""] ignoring case',
+        'contains "x" at least 0 times',
+        'not contains "x" less than 0 times',
+        "not words < 0",
+        "not within -1 of 5 or exists",
+        "turn 1 length >= 0",
     ],
 )
 def test_it_cannot_fail(line: str) -> None:
     assert said(line, 'contains "other"') == ["EV501"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "turn 1 exists",
+        "turn 1 not exists",
+        'contains all of ["", "x"]',
+        'contains "" 3 times',
+        "at a count >= 0",
+        'tool t.p contains all of [""]',
+        'tool t.p contains "x" at least 0 times',
+    ],
+)
+def test_it_may_fail_or_pass(line: str) -> None:
+    assert said(line, 'contains "other"') == []
 
 
 @pytest.mark.parametrize(
@@ -73,6 +98,18 @@ def test_it_cannot_fail(line: str) -> None:
         "not (tool t.p exists or tool t.p not exists)",
         "not (length >= 5 or length <= 10)",
         'not (contains "" or json)',
+        "not exists",
+        "response is missing",
+        'contains "x" less than 0 times',
+        'contains "x" between 2 and 1 times',
+        'not contains all of [""]',
+        *(f"{of} < 0" for of in ("length", "words", "sentences", "tool count", "cost", "total tokens")),
+        "latency < 0s",
+        "tool t called less than 0 times",
+        "tool t called before t",
+        "within -1 of 5",
+        "at a within -1 of 5",
+        "at a length < 0",
     ],
 )
 def test_it_cannot_pass(line: str) -> None:
