@@ -81,7 +81,8 @@ class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     `follow_ups` are the turns after the first, as the case has them, and `user` is who plays them; no agent is sent
     either.
 
-    `files` and `skill` are what the case has for the folder of an attempt, for agents that work in one.
+    `files` and `skill` are what the case has for the folder of an attempt, for agents that work in one; with `files`
+    that are empty, the folder is.
 
     `stubs` are results of tools by their names, and `stub_answers` the answers that depend on the call.
 
@@ -105,7 +106,7 @@ class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     state: Any = None
     follow_ups: tuple[str, ...] = ()
     user: dict[str, Any] | None = None
-    files: Mapping[str, str] = {}
+    files: Mapping[str, str] | None = None
     skill: str | None = None
     answer_schema: Mapping[str, Any] | None = None
     trace: TraceContext | None = None

@@ -269,3 +269,19 @@ def test_skills_are_configured_for_programs(invoke: Invoke, project: Path, table
     outcome = invoke("check", "tables/evals/evals.json", "--ignore", "EV420")
     assert outcome.code == 2
     assert said in outcome.out
+
+
+def test_a_program_whose_case_asks_for_a_file_works_in_a_folder_of_its_own(invoke: Invoke, project: Path) -> None:
+    (project / "agent.py").write_text(TALKING)
+    cases = """[
+    {name: a, message: Begin., validate: ['file "1.md" contains "turn"', 'file "2.md" not exists']},
+    {name: b, message: Begin., validate: [contains "Done"]},
+    ]"""
+    (project / "files.eval.yaml").write_text(f"suite: files\neval: {{test_cases: {cases}}}\n")
+    assert invoke("run", "files.eval.yaml::a", "--agent", "command:python agent.py").code == 0
+    assert not [*project.glob("*.md")]
+    assert invoke("run", "files.eval.yaml::b", "--agent", "command:python agent.py").code == 0
+    assert {file.name for file in project.glob("*.md")} == {"1.md", "all.md"}
+    outcome = invoke("run", "files.eval.yaml", "--agent", "demo")
+    assert outcome.code == 3
+    assert "1.md: only programs and coding agents have a folder in which they can write files" in outcome.out

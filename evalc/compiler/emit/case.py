@@ -304,6 +304,8 @@ def _filled_fields(emission: Emission) -> dict[str, Any]:
         if written is not None:
             fields[field] = filled(emission, written)
     fields["description"] = fields["description"] or name
+    if emission.asks_files and fields.get("files") is None:
+        fields["files"] = {}  # an empty folder
     if case.tags is not None:
         fields["tags"] = _tags(emission, case.tags)
     if case.allowed:

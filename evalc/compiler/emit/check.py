@@ -190,11 +190,16 @@ class CheckEmitter:
                 self._is_left_out = True
             elif not (is_template and self._case.lacks_names(written)):
                 self._add(self._span(leaf, index), Finding("EV309", what=role.no_tokens_in))
-        elif role is FILE and not _BELOW.search(text) and not self._failed:
-            expected = f"a path in the folder of the attempt, and not in a hidden folder or {listed(NOT_LOOKED_AT)}"
-            finding = Finding("EV301", what=role.no_tokens_in, expected=expected, found=f"`{text}`")
-            self._add(self._span(leaf, index), finding)
+        elif role is FILE:
+            self._look_at_file(text, self._span(leaf, index))
         return text
+
+    def _look_at_file(self, path: str, span: Span) -> None:
+        """Report a path where no file of an agent is looked at, of which `not exists` could never fail."""
+        self._case.asks_files = True
+        if not (self._failed or _BELOW.search(path)):
+            expected = f"a path in the folder of the attempt, and not in a hidden folder or {listed(NOT_LOOKED_AT)}"
+            self._add(span, Finding("EV301", what=FILE.no_tokens_in, expected=expected, found=f"`{path}`"))
 
     def _look_at(self, check: t.Check, leaf: CheckLeaf, seen: list[tuple[Role, Any]]) -> None:
         """Report what is wrong with patterns, schemas and questions, now that they are filled; remember names."""

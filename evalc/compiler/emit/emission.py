@@ -56,6 +56,7 @@ class Emission(msgspec.Struct):
     quiet: bool  # the case was made before, and nothing was wrong with it
     has_sound_row: bool  # nothing was wrong with the case of an earlier row
     failed: bool = False  # something of it was wrong and left out
+    asks_files: bool = False  # a check of it is about a file that the agent writes
 
     @property
     def known(self) -> frozenset[str]:

@@ -321,7 +321,7 @@ class _CommandSession:
         agent = self.agent
         own = () if request.skill is None else (agent.root / request.skill,)
         skills = own if agent.skills is None else agent.skills
-        has_folder = agent.profile is not None or agent.skills is not None or request.files or skills
+        has_folder = agent.profile is not None or agent.skills is not None or request.files is not None or skills
         return skills if has_folder else None
 
     def _fill(self, folder: Path, request: AgentRequest, skills: Sequence[Path]) -> Mapping[str, object]:
@@ -329,7 +329,7 @@ class _CommandSession:
         from evalc.runtime.agents.coding import SKILLS, fill, stamps_in  # noqa: PLC0415 - for start-up
 
         profile = self.agent.profile
-        fill(folder, request.files, self.agent.root, skills, SKILLS if profile is None else profile.skills)
+        fill(folder, request.files or {}, self.agent.root, skills, SKILLS if profile is None else profile.skills)
         return stamps_in(folder)
 
     def _written(self, folder: Path) -> tuple[WrittenFile, ...]:

@@ -29,10 +29,7 @@ from evalc.runtime.checks import (
 from evalc.runtime.checks.words import quoted, shown
 
 TOO_DEEP: Final = "the response is nested too deeply to be read as JSON"
-NO_FOLDER: Final = (
-    "the agent wrote no files, as it has no folder of its own; a program has one where the case has `files` or the "
-    "configuration `agent.skills`"
-)
+NO_FOLDER: Final = "only programs and coding agents have a folder in which they can write files"
 SILENT: Final = "the agent does not say whether its tool calls succeeded"
 _ENCODING: Final = "o200k_base"
 """The vocabulary that tokens are counted with, whatever the agent's own."""

@@ -56,7 +56,7 @@ def request_of(case: Case) -> AgentRequest:
         inputs=sent.inputs or {},
         follow_ups=sent.follow_ups or (),
         user=None if sent.user is None else msgspec.to_builtins(sent.user),
-        files=sent.files or {},
+        files=sent.files,
         skill=sent.skill,
     )
 

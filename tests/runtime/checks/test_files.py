@@ -54,7 +54,9 @@ def test_an_agent_without_a_folder_is_not_asked_for_files(ask: Ask) -> None:
     for check in (Test("exists"), Not(Test("exists")), Test("contains", "a")):
         verdict = ask(of("report.md", check), "Done.")
         assert verdict.outcome == "error"
-        assert "no folder of its own" in (verdict.message or "")
+        assert (
+            verdict.message == "report.md: only programs and coding agents have a folder in which they can write files"
+        )
 
 
 def test_it_is_not_known_that_a_file_is_missing_where_not_all_are_kept(ask: Ask) -> None:
