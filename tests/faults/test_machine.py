@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import evalc
 from evalc.base.errors import MachineError, MachineFailed
 from evalc.base.files import write_atomic
 from tests.cli.conftest import Invoke, invoke, project
@@ -143,6 +144,21 @@ def test_answers_that_cannot_be_recorded_end_the_run(
     resumed = invoke("run", "--resume", "latest")
     assert (resumed.code, "80/80 passed" in resumed.out) == (0, True)
     assert invoke("run", "--agent", "replay:rec").code == 0
+
+
+@pytest.mark.parametrize("who", ["agent", "user"])
+def test_whoever_cannot_be_opened_for_what_the_machine_lacks_ends_the_run(project: Path, who: str) -> None:
+    class Unopened:
+        endpoint = "unopened"
+
+        def session(self) -> None:
+            raise MachineFailed("a thread cannot be started: can't start new thread")
+
+    talk = "suite: s\neval: {test_cases: [{name: a, user: {goal: Book a room}, validate: [non-empty]}]}\n"
+    (project / "evals" / "weather.eval.yaml").write_text(talk)
+    players: dict[str, Any] = {"agent": lambda message: "yes", "user": lambda message: "yes"}
+    with pytest.raises(MachineError, match="can't start new thread"):
+        evalc.run(**players | {who: Unopened()})
 
 
 def test_only_what_a_machine_lacks_is_its_failure() -> None:

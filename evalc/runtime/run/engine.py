@@ -182,9 +182,9 @@ class Worker:
     async def _ask(self, case: Case, request: AgentRequest, log: AttemptLog | None) -> AgentAnswer:
         try:
             session = self._session = self._session or await self._open(self._agent)
-        except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
-            raise
         except BaseException as error:  # an agent that cannot be opened breaks this attempt only
+            if is_of_the_run(error):
+                raise
             return broken_answer(error)
         player: UserPlayer | None = None
         if case.input.user is not None:
@@ -192,9 +192,9 @@ class Worker:
 
             try:
                 user = await self._user_session()
-            except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
-                raise
             except BaseException as error:
+                if is_of_the_run(error):
+                    raise
                 return AgentAnswer(0.0, None, "error", f"user: {said_by(error)}")
             timeout_ms = self._options.timeout_ms
             player = None if user is None else UserPlayer(user, case.input.user, case_id=case.id, timeout_ms=timeout_ms)
