@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -29,13 +29,20 @@ _MOST_FILES: Final = 100
 _DEEPEST: Final = 20
 _MOST_VALUES: Final = 100_000
 """How many values the `$ref`s of one place may have, since each may point to others many times."""
-_NOT_PROSE: Final = re.compile(
-    r"""yaml-language-server:|.*\bpromptfoo(?:\.dev/|(?:@\S+)?\ (?:eval|view)\b)|-\ ["'{]|-\ [\w.-]+:\S|
+_NO_COMMENT: Final = re.compile(r"yaml-language-server:|.*\bpromptfoo(?:\.dev/|(?:@\S+)?\ (?:eval|view)\b)")
+"""Comments for an editor or about promptfoo's pages and commands."""
+_SETTING: Final = re.compile(
+    r"""-\ ["'{]|-\ [\w.-]+:\S|
     (?:-\ )?(?:apiKey|assert|config|defaultTest|delay|description|env|id|label|max\w+|options|prompts|providers?|
     temperature|tests|threshold|type|value|vars|weight|[A-Z]+_API_KEY):(?:\s|$)""",
     re.VERBOSE,
 )
-"""Comments for an editor or about promptfoo's pages and commands, and what is one so that it has no effect."""
+"""What is a comment so that it has no effect."""
+_KEY: Final = re.compile(r"[a-z_][\w.-]*:(?:\s|$)")
+_LIKE_SETTING: Final = re.compile(rf"#|{_KEY.pattern}|[\]\[{{}}]")
+"""What is such a comment as well beside one, or where all of several lines are alike and one is a key."""
+_FRAME: Final = "\u2551\u2502|\t "
+"""What stands around the lines of a box."""
 
 
 class Loss(NamedTuple):
@@ -45,6 +52,23 @@ class Loss(NamedTuple):
     what: str
     why: str
     place: str = ""
+
+
+def _prose_of(block: Sequence[str]) -> list[str]:
+    """The comments that speak to readers, of lines that stand together, and none that introduces only others."""
+    said = [comment for comment in block if re.search(r"[^\W\d_]", comment)]
+    alike = [comment for comment in said if _LIKE_SETTING.match(comment)]
+    are_settings = any(map(_SETTING.match, said)) and len(alike) * 2 >= len(said)
+    are_settings = are_settings or (len(said) > 1 and alike == said and any(map(_KEY.match, said)))
+    found: list[str] = []
+    is_dropped = False
+    for comment in reversed(said):
+        if _NO_COMMENT.match(comment) or _SETTING.match(comment) or (are_settings and comment in alike):
+            is_dropped = True
+        elif not (is_dropped and comment.endswith(":")):
+            found.append(comment)
+            is_dropped = False
+    return found[::-1]
 
 
 @final
@@ -171,24 +195,25 @@ class Configuration:
 
     def comments_above(self, source: Source, node: Node) -> list[str]:
         """The comments of a YAML file above a node, indented as it is, unless the suite has them."""
-        text, found = source.text, list[str]()
+        text = source.text
         at = text.rfind("\n", 0, node.start) + 1
         before = text[at : node.start]
         if not source.name.endswith(DATA_FILES[:2]) or before.strip(" -"):
             return []
         column = len(before) - len(before.lstrip(" "))
+        blocks: list[list[str]] = [[]]
         while at:
             start = text.rfind("\n", 0, at - 1) + 1
             line = text[start:at].strip()
-            is_beside = text.startswith("#", start + column)
             if (line and not line.startswith("#")) or (source.name, start) in self._kept:
                 break
             self._kept.add((source.name, start))
-            comment = line.lstrip("#").strip()
-            if is_beside and re.search(r"[^\W\d_]", comment) and not _NOT_PROSE.match(comment):
-                found.append(comment)
+            if not line.strip("#"):
+                blocks.append([])
+            elif text.startswith("#", start + column):
+                blocks[-1].append(line.lstrip("#").strip(_FRAME))
             at = start
-        return found[::-1]
+        return [comment for block in reversed(blocks) for comment in _prose_of(block[::-1])]
 
     # --- what is left out ---
 

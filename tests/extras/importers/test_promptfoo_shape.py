@@ -405,3 +405,32 @@ def test_texts_and_flags_are_no_rows_of_one_case(tmp_path: Path) -> None:
     assert "- {q: a, latency: 2, ok: true}\n" in text
     assert "- {q: b, latency: 3, ok: x}\n" in text
     assert [case.expect.max_latency_ms for case in cases] == [2000, 5000, 3000, 4000]
+
+
+def test_comments_that_are_settings_or_introduce_none_do_not_stay(tmp_path: Path) -> None:
+    text, _ = imported(
+        """\
+        prompts: ["{{q}}"]
+        # Usage:
+        #   promptfoo eval -c here.yaml
+        #
+        # tracing:
+        #   enabled: true # for now
+
+        # ╔══════════╗
+        # ║  BASICS  ║
+        # ╚══════════╝
+        # Note: what is asked
+        # - question: the first
+        # - answer: the second
+        tests:
+          # Simple ones
+          # - vars:
+          #     question: Where?
+          #   # - old: model
+          - {vars: {q: a}, assert: [{type: contains, value: x}]}
+        """,
+        tmp_path,
+    )
+    shown = [line.strip("# ") for line in text.splitlines() if line.strip().startswith("#")]
+    assert shown == ["BASICS", "Note: what is asked", "- question: the first", "- answer: the second", "Simple ones"]
