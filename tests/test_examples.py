@@ -150,6 +150,8 @@ def test_a_skill_passes_more_than_its_absence_and_triggers_mostly(
     assert passed == {
         ("with-skill", "invoices"): (2, 2),
         ("without-skill", "invoices"): (1, 2),
+        ("with-skill", "invoice-report"): (1, 1),
+        ("without-skill", "invoice-report"): (0, 1),
         ("with-skill", "invoices-triggers"): (3, 5),
         ("without-skill", "invoices-triggers"): (2, 5),
     }
