@@ -52,6 +52,13 @@ def test_one_run_has_a_folder_for_each_and_stands_them_side_by_side(invoke: Invo
     assert invoke("show").out.split("\n\n")[:3] == outcome.out.split("\n\n")[:3]
 
 
+def test_the_suites_of_one_agent_stand_in_the_order_of_the_run(invoke: Invoke, project: Path) -> None:
+    (project / "evals" / "zoo.eval.yaml").write_text(SIMPLE.replace("suite: weather", "suite: a-zoo"))
+    invoke("run", "--agent", DRY, "--agent", KIND)
+    shown = [line for line in invoke("show", f"latest/{KIND}").out.splitlines() if line.startswith("═══")]
+    assert [line.split()[1] for line in shown] == ["weather", "a-zoo"]
+
+
 def test_of_one_agent_the_layout_is_as_it_was(invoke: Invoke, project: Path) -> None:
     outcome = invoke("run", "--agent", KIND)
     assert [file.name for file in runs(project)[0].iterdir()].count("weather.labeled.json") == 1

@@ -22,7 +22,7 @@ from evalc.model.reports import ComparedSuite
 from evalc.model.result import CaseResult, RunComparison, RunSummary, SkippedCase, SuiteResult
 from evalc.model.suite import SuiteKey, key_of
 from evalc.runtime.run.finish import summarize_run
-from evalc.runtime.store.journal import FILE_NAME, Header, read_header
+from evalc.runtime.store.journal import Header
 from evalc.runtime.store.runs import (
     PastResults,
     each_result,
@@ -78,12 +78,8 @@ def _totals(file: Path) -> SuiteResult | None:
         with open_regular(file) as lines:
             for line in lines:
                 bare = line.rstrip(b"\r\n")
-                if inside:
-                    inside = bare not in _LIST_ENDS
-                    cases += bare == _ITEM
-                    if not inside:
-                        kept.append(bare)
-                else:
+                cases += inside and bare == _ITEM
+                if not inside or bare in _LIST_ENDS:
                     kept.append(bare)
                     inside = bare in _LISTS
         result = msgspec.json.decode(b"\n".join(kept), type=SuiteResult)
@@ -148,10 +144,7 @@ def load_run(past: PastResults) -> tuple[LoadedRun, tuple[str, ...]]:
 
 def _place_in(folder: Path) -> Callable[[SuiteResult], int]:
     """The position of a suite in the run, as its journal says; without a journal, the order of the files."""
-    try:
-        header = read_header(folder / FILE_NAME)
-    except UsageError:
-        header = None
+    header = header_beside(folder)
     order = [(key_of(suite), suite.agent) for suite in header.suites] if header else []
     several = bool(header and header.agents)
     places = {key: place for place, key in enumerate(order)}
