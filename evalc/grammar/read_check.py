@@ -467,17 +467,20 @@ def _unclear(tree: Child, text: str, subject: str, asked: str) -> Iterator[Fault
 
 
 def misread(text: str) -> Iterator[Fault]:
-    """The places that read as quantities, `at least` and `at most`, and the arguments whose dots read as a path."""
-    tokens = following(load("check"), "line", text).tokens
+    """Places that read as quantities (`at least`) or as of any item (`[*]`); arguments whose dots read as a path."""
+    tokens = [token for token in following(load("check"), "line", text).tokens if token.type != "MODAL"]
     for tool, at, path in zip(("", *tokens), tokens, tokens[1:], strict=False):
         if at.type == "AT" and path.type == "PATH" and path in ("least", "most"):
             yield Fault(at.start_pos, path.end_pos, Finding("EV438", path=str(path)))
         if path.type == "PARAM" and "." in path:
             yield Fault(path.start_pos, path.end_pos, Finding("EV439", tool=str(tool), path=str(path)))
+        if at.type == "STAR_PATH" and path.type == "CONTAINS" and getattr(tool, "type", "AT") not in _WHICH_ITEMS:
+            yield Fault(at.start_pos, path.end_pos, Finding("EV441", path=str(at)))
 
 
 # They begin with letters, not with `\b`, so that texts are searched for these at once; two dots follow the first tool.
-_MISREAD: Final = re.compile(r"at(?<=\bat)\s+(?:least|most)\b|\A(?>[\s\S]*?tool(?<=\btool)\s)[^.]*\.[^.]*\.")
+_MISREAD: Final = re.compile(r"at(?<=\bat)\s+(?:least|most)\b|\A(?>[\s\S]*?tool(?<=\btool)\s)[^.]*\.[^.]*\.|\[\*\]")
+_WHICH_ITEMS: Final = frozenset(("ANY", "EVERY", "NO", "OF"))
 _EXACT: Final = re.compile(r"(?:latency|time|cost)\s+\$?\s*[\d.]")
 _LIMIT: Final = re.compile("(?:DOLLAR )?NUMBER (?:DURATION )?+(?!DOTS|AND (?:DOLLAR )?(?:NUMBER|TEMPLATE))")
 _JOINED: Final = re.compile(r"and(?<=\band)\b|or(?<=\bor)\b|&&|\|\|")

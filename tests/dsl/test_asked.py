@@ -235,6 +235,30 @@ def test_a_limit_is_not_reported(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        'at a[*].b contains "x"',
+        'not $.a[*].b should contain any of ["x"]',
+        "json and at a[*] includes 5",
+        "at a[*].b contains: x",
+    ],
+)
+def test_a_place_of_several_that_contains_is_reported(line: str) -> None:
+    assert "EV441" in warnings(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *('every a[*].b contains "x"', 'any $.a[*].b contains "x"', 'every item of a has b contains "x"'),
+        *('at a[*].b not contains "x"', 'at a[*].b equals "x"', 'at a[0].b contains "[*]"', "has fields $.a[*].b"),
+    ],
+)
+def test_a_place_of_several_asked_otherwise_is_not_reported(line: str) -> None:
+    assert "EV441" not in warnings(line)
+
+
+@pytest.mark.parametrize(
     ("written", "advice"),
     [
         ("- [contains 'x']", "behind one dash"),
