@@ -371,11 +371,7 @@ def _with_line(finding: Finding, text: str, item: Scalar, source: Source) -> Fin
 
     meant = m.meant_by(text)
     if meant is None:
-        near, own, judged = m.with_tolerance(text), m.as_own_check(text), m.as_question(text)
-        any_of, all_of = m.as_any_or_all(text) or (None, None)
-        lines = {"near": near, "any_of": any_of, "all_of": all_of, "own": own, "judged": judged}
-        shown = {name: _in_place(source, item, line) for name, line in lines.items() if line is not None}
-        return finding.replaced(**shown)
+        return finding.replaced(**{name: _in_place(source, item, line) for name, line in m.hints(text).items()})
     line = quoting.as_item(meant.line)
     fix = quoting.rewritten_item(source, item.start, item.end, line, sure=meant.is_sure and finding.code == "EV131")
     return finding.replaced(fix, line=_in_place(source, item, meant.line), note=meant.note)

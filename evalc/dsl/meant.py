@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -57,34 +58,41 @@ def meant_by(text: str) -> Meant | None:
     return None
 
 
-def with_tolerance(text: str) -> str | None:
-    """The line that says how near a number is, where one says `about 20`; None for any other."""
-    line = _ABOUT.sub("within 1 of ", text, count=1)
-    return line if line != text and is_check(line) else None
+def hints(text: str) -> dict[str, str]:
+    """The lines that a line may stand for where none is surely meant, by the fields of the messages that name them."""
+    found = {
+        "near": _ABOUT.sub("within 1 of ", text, count=1),
+        "optional": text if _MAY_BE.match(text) else "",
+        "in_seconds": f"{text}s" if _WITHOUT_UNIT.search(text) else "",
+        "own": f"check {text}" if _CALL.fullmatch(text) else "",
+        "text": f"contains {_NAME.sub(_in_quotes, text)}" if _ONE_TEXT.fullmatch(text) else "",
+        "place": f"at {text}" if _PLACE.match(text) and not is_keyword(text.split(maxsplit=1)[0]) else "",
+        "any_of": _NAMES_LISTED.sub(_listed("any of"), text),
+        "all_of": _NAMES_LISTED.sub(_listed("all of"), text),
+        "judged": _question(text),
+    }
+    return {name: line for name, line in found.items() if line and line != text and is_check(line)} | (
+        {"optional": text} if found["optional"] else {}
+    )
 
 
-def as_any_or_all(text: str) -> tuple[str, str] | None:
-    """The lines that ask for any and for all of the names in `contains Tokyo, Paris`; None for any other text."""
-    found = _NAMES_LISTED.fullmatch(text)
-    if found is None:
-        return None
-    listed = _NAME.sub(_in_quotes, found["names"])
-    any_of, all_of = (f"{found['before']} {which} of [{listed}]{found['link'] or ''}" for which in ("any", "all"))
-    return (any_of, all_of) if is_check(any_of) else None
+def _listed(which: str) -> Callable[[re.Match[str]], str]:
+    """Writes a check of texts that are listed without a word of any or all of them: `contains Tokyo, Paris`."""
+
+    def write(found: re.Match[str]) -> str:
+        return f"{found['before']} {which} [{_NAME.sub(_in_quotes, found['texts'])}]{found['link'] or ''}"
+
+    return write
 
 
-def as_own_check(text: str) -> str | None:
-    """The line that calls a check of the author's own, where one says `max_links(3)`; None for any other."""
-    line = f"check {text}"
-    return line if _CALL.fullmatch(text) and is_check(line) else None
-
-
-def as_question(text: str) -> str | None:
-    """The line that asks a judge about the answer, for a sentence that is no check; None for any other text."""
+def _question(text: str) -> str:
+    """The line that asks a judge about the answer, for a sentence; empty for any other text."""
     words = text.removesuffix(".")
     if not _SENTENCE.fullmatch(words) or _HALF_WRITTEN.match(words):
-        return None
-    return f"judge {json.dumps(words, ensure_ascii=False)}"
+        return ""
+    if '"' in words and is_keyword(words.split(maxsplit=1)[0]):
+        return ""  # rather a check with a mistake in it
+    return f"judge '{words}'" if '"' in words and "'" not in words else f"judge {json.dumps(words, ensure_ascii=False)}"
 
 
 def meant_by_pair(words: str, rule: str | None, text: str | None, written: str) -> str | None:
@@ -208,14 +216,25 @@ _DENIES: Final = re.compile(r"\b(?:not|never|none|no)\b|n't\b")
 _SENTENCE_END: Final = re.compile(r"(?<!\.)\b[^\W\d_]{4,}\.$")
 """The end of a sentence, unless it may be that of an abbreviation."""
 _SAYS: Final = re.compile(r"\b(?:contain|mention|include)s? $")
+_TEXTS: Final = rf"""(?:{_NAME.pattern}|"[^"\\]*")"""
 _NAMES_LISTED: Final = re.compile(
-    r"(?P<before>.*\b(?:contain|mention|include)s?) "
-    rf"(?P<names>{_NAME.pattern}(?:, {_NAME.pattern})+)(?P<link> for [\w-]+)?"
+    r"^(?P<before>.*\b(?:contain|mention|include)s?) "
+    rf"(?P<texts>{_TEXTS}(?:, {_TEXTS})+)(?P<link> for [\w-]+)?$"
 )
+_ONE_TEXT: Final = re.compile(_TEXTS)
 _CALL: Final = re.compile(r"[A-Za-z_]\w*\(.*\)")
-_SENTENCE: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*(?:,? (?:[\w'\u2019-]+|\$?\d[\d,.]*%?))+[!?]?")
+_MAY_BE: Final = re.compile(
+    r"(?:(?:it|the \w+) )?(?:may|can|could|might|optionally|ideally|preferably|usually|often|sometimes|rarely|hardly"
+    r"|seldom|need not|(?:do|does|should)(?: not|n't) (?:have|need) to) "
+)
+_WITHOUT_UNIT: Final = re.compile(r"latency\s[^\w]*\s?[\d.]+$")
+_PLACE: Final = re.compile(r"[A-Za-z_][\w.]* (?:is|equals|contains|[<>=!]=?|==)? ?[\"'\d]")
+_SENTENCE: Final = re.compile(
+    r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*(?:,? (?:[\w'\u2019-]+|\$?\d[\d,.]*%?|\"[^\"\\]*\"))+[!?]?"
+)
 _HALF_WRITTEN: Final = re.compile(
-    "(?:at|tools?|call|check|judge|turn|json|latency|cost|tokens|length|matches|(?:any|every|no) (?:call|item)) "
+    r"(?:at (?!least|most)|(?:tools?|call|check|judge|turn|json|latency|cost|tokens|length|matches"
+    "|(?:any|every|no) (?:call|item)) )"
 )
 """How a line begins that is about what evalc measures or finds, with a mistake."""
 _FORMATS: Final = re.compile("json|html|xml|yaml|csv|markdown|python|javascript|sql|latex", re.IGNORECASE)
@@ -369,6 +388,7 @@ _PHRASES: Final = (
     ("LESS_THAN", re.compile(r"(?:lower|smaller|fewer) than(?= )"), "less than"),
     ("LENGTH", re.compile(rf"max(?:imum)?[ _-]({_LIMITED}):? (?=[$\d])"), r"\1 <= "),
     ("LENGTH", re.compile(rf"min(?:imum)?[ _-]({_LIMITED}):? (?=[$\d])"), r"\1 >= "),
+    ("TIMES", re.compile(r"\Z"), " times"),
     ("DESCENDING", re.compile(r"desc(?![\w-])"), "descending"),
 )
 """Phrases that people write in place of a terminal, and the words with exactly that meaning."""

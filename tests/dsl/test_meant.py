@@ -81,6 +81,7 @@ UNSAFE = [
     ('has a heading "Summary"', 'has headings "Summary"'),
     ('not has a heading "Summary"', 'not has headings "Summary"'),
     # Names and answers among words of the language.
+    ("tool search called 2", "tool search called 2 times"),
     ("contains Paris or Rome", 'contains any of ["Paris", "Rome"]'),
     ("contains Paris OR Rome", 'contains any of ["Paris", "Rome"]'),
     ("does not contain Paris or New York", 'not contains any of ["Paris", "New York"]'),
@@ -205,7 +206,6 @@ def test_meant_checks(written: str, meant: str, is_sure: bool) -> None:
         "tools called once",
         # A word that is not mistyped.
         "at x is falsy",
-        "at most 5 links",
         # The words before are not all that a text needs.
         "any call of book has guest present",
         "no tools",
@@ -349,7 +349,8 @@ def test_a_sentence_that_is_no_check_may_be_asked_of_a_judge(written: str) -> No
 
 
 @pytest.mark.parametrize(
-    "written", ["nonsense", "at x is falsy", "score > 0.8", "tool search called 2", "latency < 2", "contains {name}"]
+    "written",
+    ["nonsense", "at x is falsy", "score > 0.8", "tool search called twce", "latency < 2", 'contains "x" fro q'],
 )
 def test_a_line_that_is_no_sentence_is_not_asked_of_a_judge(written: str) -> None:
     (problem,) = evalc.check(evalc.Source("s.eval.yaml", f"{HEAD}{written}\n"))
@@ -357,21 +358,35 @@ def test_a_line_that_is_no_sentence_is_not_asked_of_a_judge(written: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("written", "any_of", "all_of"),
+    ("written", "said"),
     [
-        ("contains Tokyo, Paris", 'contains any of ["Tokyo", "Paris"]', 'contains all of ["Tokyo", "Paris"]'),
-        ("not contains A, B for q", 'not contains any of ["A", "B"] for q', 'not contains all of ["A", "B"] for q'),
+        (
+            "contains Tokyo, Rome",
+            'any of them, or all? write `- contains any of ["Tokyo", "Rome"]` or `- contains all of ["Tokyo", "Rome"]`',
+        ),
+        (
+            'contains "a", "b" for q',
+            'any of them, or all? write `- contains any of ["a", "b"] for q` or `- contains all of ["a", "b"] for q`',
+        ),
+        ("max_links(0)", "a check of your own is called by `check`: `- check max_links(0)`"),
+        ("Paris", 'to look for it, write `- contains "Paris"`'),
+        ('"Paris"', 'to look for it, write `- contains "Paris"`'),
+        ("not: London", 'to look for it, write `not: contains "London"`'),
+        ('name is "Anna"', 'if a field of JSON is meant, write `- at name is "Anna"`'),
+        ("score > 0.8", "if a field of JSON is meant, write `- at score > 0.8`"),
+        ("latency < 2", "seconds, or milliseconds? `- latency < 2s` is in seconds"),
+        ('may contain "Paris"', "each check has to hold: leave out what may be so or not"),
+        ("does not have to mention Paris", "each check has to hold: leave out what may be so or not"),
+        (
+            'means the same as "Paris is big"',
+            """no check says this; to let a judge decide it, write `- judge 'means the same as "Paris is big"'`""",
+        ),
     ],
 )
-def test_a_list_of_names_may_mean_any_or_all(written: str, any_of: str, all_of: str) -> None:
+def test_lines_that_may_be_meant_are_shown(written: str, said: str) -> None:
     head = HEAD.replace("eval:", "eval:\n  criteria: [q]")
     (problem,) = evalc.check(evalc.Source("s.eval.yaml", f"{head}{written}\n"))
-    assert (problem.fix, problem.finding.help()) == (None, f"any of them, or all? write `- {any_of}` or `- {all_of}`")
-
-
-def test_a_call_may_be_of_a_check_of_the_authors_own() -> None:
-    (problem,) = evalc.check(evalc.Source("s.eval.yaml", f"{HEAD}max_links(0)\n"))
-    assert problem.finding.help().endswith("`- check max_links(0)`")
+    assert (problem.fix, problem.finding.help()) == (None, said)
 
 
 def test_a_word_is_shown_with_its_apostrophe() -> None:
