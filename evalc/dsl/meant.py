@@ -115,6 +115,8 @@ def meant_by_pair(words: str, rule: str | None, text: str | None, written: str) 
     of_rule = as_rule if _following(words).at >= len(words) else None
     tried = (meant_by(line) for line in (with_colon, as_text, of_rule) if line is not None)
     meant = next((each for each in tried if each is not None), None)
+    if meant is None and as_rule is not None and _SENTENCE.fullmatch(as_rule):  # `never: contains Rome`
+        meant = _translated(as_rule) or _in_other_words(as_rule)
     return None if meant is None else meant.line
 
 

@@ -233,6 +233,10 @@ def test_nothing_is_guessed_where_nobody_can_say(written: str) -> None:
         ("matches /a", "b/k", None),
         ("length", "3 words", "length 3 words"),
         ("nonsense", "x", None),
+        ("never", "contains Rome", 'not contains "Rome"'),
+        ("includes at least one of", "Paris, Rome", 'contains any of ["Paris", "Rome"]'),
+        ("must not mention", "Paris or Rome", 'not contains any of ["Paris", "Rome"]'),
+        ("the tone", "friendly", None),
     ],
 )
 def test_a_pair(words: str, rule: str, meant: str | None) -> None:

@@ -254,6 +254,7 @@ LINES = {
     'does not contain "x" and not "y"': 'not contains "x" and not contains "y"',
     'not contains "x", not "y"': 'not contains "x" and not contains "y"',
     'does not contain "x" or not "y"': None,
+    'mentions at least one of "x", "y"': 'contains any of ["x", "y"]',
     # Numbers in words.
     "at most three sentences": "sentences <= 3",
     "fewer than five sentences": "sentences < 5",
