@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, final
 import msgspec
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics import Diagnostics, Finding, Problem
+from evalc.diagnostics import Diagnostics, Finding, Fix, Problem
 from evalc.dsl import kinds as k
 from evalc.dsl.build_case import CASE, DEFAULTS, FOR_EACH, LABEL, TIERS, TURN, USER, CaseFields, CaseTree
 from evalc.dsl.build_check import build_checks
@@ -49,6 +49,8 @@ class CriterionTree(msgspec.Struct, frozen=True, kw_only=True):
 _NAME: Final = re.compile(r"\s*([^():\s][^():]*)")
 """The name of a line with a mistake after it, so that links to the name are not reported as well."""
 
+_LOOSE_WEIGHT: Final = re.compile(r"(.*[^\s\d])[\s=]+([0-9]{1,3}(?:\.[0-9]+)?%|0?\.[0-9]+)")
+"""A name that ends with what looks like a weight: `tone 40%`."""
 _WEIGHT: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(%)?")
 
 
@@ -107,6 +109,11 @@ def _one_line(fields: Fields, text: Str, behind: Scalar | None) -> CriterionTree
         name, start = legible[1].rstrip(), legible.start(1)
         return CriterionTree(span=text.span, name=Str(at(start, start + len(name)), name))
     description = line.description.value if line.description is not None else None
+    if line.weight is None and (loose := _LOOSE_WEIGHT.fullmatch(line.name.value)) is not None:
+        span = locate(fields.source, text.span, line.name.start, line.name.end)
+        meant = f"{loose[1]} ({loose[2]})"
+        fix = Fix.of(fields.source.text, span.start, span.end, meant)
+        fields.warn(span, Finding("EV305", fix=fix, found=f"`{loose[2]}` is part of the name here", line=meant))
     return CriterionTree(
         span=text.span,
         name=Str(at(line.name.start, line.name.end), line.name.value),

@@ -264,6 +264,31 @@ def test_criteria_without_weights_are_not_asked_to_sum_to_anything() -> None:
     assert "EV305" in codes(problems_of(text.replace("[clarity, tone]", "['clarity (30%)', 'tone (40%)']")))
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("tone 40%", "tone (40%)"),
+        ("tone 0.4", "tone (0.4)"),
+        ("'tone = 40%: Is it kind?'", "'tone (40%): Is it kind?'"),
+        ("tone 40%: Is it kind?", "tone (40%): Is it kind?"),
+    ],
+)
+def test_a_weight_without_brackets_is_no_part_of_a_name(written: str, meant: str) -> None:
+    case = "{name: a, validate: ['non-empty']}"
+    text = f"prompt: hi\neval:\n  criteria:\n    - {written}\n    - rest (60%)\n  test_cases: [{case}]\n"
+    (problem,) = [each for each in problems_of(text) if each.code == "EV305"]
+    assert problem.fix is not None
+    mended = applied(text, [problem.fix.edit])
+    assert mended == text.replace(written, meant)
+    assert "is part of the name" not in "".join(each.finding.message() for each in problems_of(mended))
+
+
+@pytest.mark.parametrize("name", ["level 2", "GPT 4", "top 10", "version 1.2", "'tone (40%)'", "tone: 40%"])
+def test_a_number_in_a_name_is_no_weight(name: str) -> None:
+    text = f"prompt: hi\neval:\n  criteria:\n    - {name}\n  test_cases: [{{name: a, validate: ['non-empty']}}]\n"
+    assert "is part of the name" not in "".join(each.finding.message() for each in problems_of(text))
+
+
 def test_a_rule_that_cannot_pass_is_pointed_at_rather_than_its_type() -> None:
     text = f'{HEAD}        - {{type: length, rule: "min:500,max:10"}}\n'
     (problem,) = problems_of(text)
