@@ -49,7 +49,7 @@ class CriterionTree(msgspec.Struct, frozen=True, kw_only=True):
 _NAME: Final = re.compile(r"\s*([^():\s][^():]*)")
 """The name of a line with a mistake after it, so that links to the name are not reported as well."""
 
-_LOOSE_WEIGHT: Final = re.compile(r"(.*[^\s\d])[\s=]+([0-9]{1,3}(?:\.[0-9]+)?%|0?\.[0-9]+)")
+_LOOSE_WEIGHT: Final = re.compile(r"(.*[^\s\d=])[\s=]+([0-9]{1,3}(?:\.[0-9]+)?%|0?\.[0-9]+)")
 """A name that ends with what looks like a weight: `tone 40%`."""
 _WEIGHT: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(%)?")
 
