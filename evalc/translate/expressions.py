@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -74,7 +75,7 @@ class Meaning:
     def _comparison(self, left: ast.expr, op: str, right: ast.expr) -> Check:
         if op.startswith("not "):
             return negated(self._comparison(left, op.removeprefix("not "), right))
-        sign = {"<=": ast.LtE(), "==": ast.Eq(), "in": ast.In()}.get(op)
+        sign = {"<": ast.Lt(), "<=": ast.LtE(), "==": ast.Eq(), "in": ast.In()}.get(op)
         if sign and (idiom := rewritten(ast.Compare(left, [sign], [right]))):
             return self.condition_of(idiom)
         if op == "in":
@@ -125,6 +126,8 @@ class Meaning:
                 if is_some is None:
                     return self.times(self._tool_of(listed), op, number)
                 return negated_if(not is_some, self.quantified("any", listed))
+            case Part("times", tool):
+                return self.times(tool, op, number)
             case Part("found", place, (text, shift)) if isinstance(number, int):
                 return self._found(op, place, text, number, shift)
         raise NoLine
@@ -370,6 +373,9 @@ class Meaning:
             return _CALLS  # they are the answer's, whose text has the JSON
         if known in names.RUNS and (found == Part("unknown", "usage") or found[:2] == ("response", "")):  # type: ignore[index]
             return Part("run", *names.RUNS[known])
+        if isinstance(found, Part) and found.kind == "unknown" and known in ("called", "callcount"):  # of a mock
+            check = self.asked(found, "called", [])
+            return check if known == "called" else Part("times", found.of)
         found = self._known(found)
         if key == "length":
             return _size(found)
@@ -413,6 +419,12 @@ class Meaning:
         if isinstance((*values, None)[0], str):
             verb = verb.replace("toMatch", "toContain")  # a text is no pattern there
         refuse_if("toBeCloseTo" in words)  # digits, where others take a distance
+        if verb.endswith(("toBeTruthy", "toBeFalsy")) and isinstance(found, Node):
+            return negated_if(verb.endswith("Falsy") is not ("not" in words), found)
+        match values:
+            case [str() as path, *rest] if verb.endswith("toHaveProperty"):
+                *steps, last = path.split(".")
+                found, values = functools.reduce(Place.member, steps, _json(self._known(found))), [last, *rest]
         if re.fullmatch(r"(?:.* )?(?:an?|toBeTypeOf)", verb) and len(values) == 1:
             verb, values = f"{verb} {values[0]}", []
         return self.asked(found if "alled" in verb else self._known(found), verb, values)
@@ -446,12 +458,19 @@ class Meaning:
                 return of._replace(trimmed=True)
             case Place(), "count" | "find", [Part("literal", str() as text)]:
                 return Part("found", of, (text, int(method != "count"))) if text and not _is_plural(of) else none()
+            case Part("names", None), "count", [Part("literal", str() as tool)]:
+                return Part("times", tool)
             case Place(), "lines" | "words", []:
                 self.notes.add(method)
                 return Part("split", of.plain(), method)
         raise NoLine
 
     # --- functions ---
+
+    def _nearer(self, of: ast.expr, number: float, distance: float) -> Check:
+        place = self._json(of)
+        above = self.compared(">", place, round(number - distance, 9))
+        return joined("and", [above, self.compared("<", place, round(number + distance, 9))])
 
     def _listed(self, of: ast.expr) -> Denoted:
         """A list, or a text; of the response's JSON it may be the keys."""
@@ -480,6 +499,10 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Denoted]]] = {
     "__asked__": lambda self, of, verb, *values: self.asked(self._json(of), constant(verb), [*map(constant, values)]),
     "__at__": lambda _, path: size_of(to.at(constant(path))),
     "json.loads": lambda self, of: self._name("json") if self.denoted(of) in (Place(), Place(trimmed=True)) else none(),
+    "__near__": lambda self, of, number, share: self.asked(
+        self._json(of), "is close to", [constant(number), round(abs(constant(number) * constant(share)), 9)]
+    ),
+    "__nearer__": lambda self, of, number, distance: self._nearer(of, constant(number), constant(distance)),
     "Number.isInteger": lambda self, of: self._json(of).asks(Test("is_a", "integer")),
 }
 """Functions that are known."""

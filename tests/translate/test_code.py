@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import re
 import shutil
 import subprocess
 from random import Random
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -112,6 +112,9 @@ any(c["name"] == "book" and c["params"]["city"] == "Paris" and c["params"]["nigh
 all(c.success for c in tool_calls)
 not all(c.success for c in tool_calls)
 len([c for c in tool_calls if c.name == "book"]) == 1
+sum(c.name == "book" for c in tool_calls) <= 1
+sum(1 for c in tool_calls if c.name == "book") >= 2
+[c.name for c in tool_calls].count("book") == 1
 len([c for c in tool_calls if c.name == "book"]) >= 2
 {c["name"] for c in tool_calls} == {"search", "book"}
 """.strip().splitlines()
@@ -143,6 +146,8 @@ isinstance(data["name"], str)
 isinstance(data["items"], list)
 isinstance(data["total"], (int, float))
 abs(data["total"] - 20) <= 0.5
+abs(data["total"] - 20) < 0.25
+math.isclose(data["total"], 20, abs_tol=0.3)
 data["tags"] == ["a", "b"]
 "error" in data
 "error" not in data
@@ -210,6 +215,7 @@ json.name.length > 3
 Object.keys(json).includes("error")
 json.hasOwnProperty("error")
 Math.abs(json.total - 20) <= 0.5
+Math.abs(json.total - 20) < 0.25
 json.items[0].sku === "A1"
 json.prices.every(p => p >= 2)
 !(json.total > 100 || json.ok === true)
@@ -285,7 +291,7 @@ def in_python(original: str, output: dict[str, Any]) -> bool:
     if response.startswith("{"):
         names["data"] = json.loads(response)
         names["items"] = names["data"]["items"]
-    names["math"] = SimpleNamespace()
+    names["math"] = math
     return bool(eval(original, names))
 
 

@@ -52,6 +52,19 @@ LINES = {
     'expect(response).not.toContain("x")': 'not contains "x"',
     "expect(response).toMatch(/x/i)": "matches /x/i",
     'expect(response).toMatch("x.y")': 'contains "x.y"',
+    'expect(response.endsWith("x")).toBeFalsy()': 'not ends with "x"',
+    'expect(response.endsWith("x")).not.toBeFalsy()': 'ends with "x"',
+    'expect(json).toHaveProperty("user.name", "Ann")': 'at user.name equals "Ann"',
+    'expect(json.user).not.toHaveProperty("name.first")': "at user.name.first not exists",
+    'pm.expect(pm.response.text()).to.not.include("x")': 'not contains "x"',
+    "data['total'] == pytest.approx(-50, rel=0.05)": "at total within 2.5 of -50",
+    "search.call_count >= 2": "tool search called at least 2 times",
+    "assert not search.called": "tools not called [search]",
+    'tools_called.count("search") == 2': "tool search called 2 times",
+    "float(response) > 5": "response > 5",
+    "Number(response) === 5": "response == 5",
+    'actual_output does not contain "x"': 'not contains "x"',
+    "completion_time < 5": "latency < 5s",
     'Object.keys(data).includes("x")': "at x exists",
     '"x" in list(data.keys())': "at x exists",
     'list(data["tags"]) == ["x"]': 'at tags equals ["x"]',
@@ -469,6 +482,10 @@ expect(json).toContain("x")
 mock_search.assert_not_called()
 search_mock.assert_called_once_with(city="x")
 expect(mockSearch).toHaveBeenCalled()
+mock_search.call_count == 2
+sum(i["price"] for i in data["items"]) == 2
+math.isclose(data["total"], 20, rel_tol=0.1)
+expect(json.ok).toBeTruthy()
 !total == 5
 no field x exists
 without property a exists
