@@ -28,8 +28,10 @@ def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
     """Report the checks of each case that decide nothing by themselves, and a threshold that no score is below."""
     for case in suite.cases:
         others: list[t.Check] = []
-        for item in case.checks:
+        for index, item in enumerate(case.checks):
             verdict = _verdict(item.check)
+            if verdict is not None and _is_share(item.check) and (case.partial or _is_linked(case, index)):
+                continue  # the least score may be lacking; of a criterion, the score counts
             if type(item.check) not in _OF_THE_RESPONSE:
                 others.append(item.check)
             if verdict is not None:
@@ -45,6 +47,19 @@ def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
         if case.threshold == 0:
             found = Finding("EV501", check="`threshold: 0`", why=_BELOW_ZERO)
             problems.add(*suite.place(case.place_of("/threshold")), found)
+
+
+def _is_share(check: t.Check) -> bool:
+    """Whether a judge scores something of which no least score is asked."""
+    match check:
+        case t.Test("judge", (_, _, _, least)):
+            return least is None
+        case _:
+            return False
+
+
+def _is_linked(case: ir.Case, index: int) -> bool:
+    return any(link.criterion is not None and index in link.checks for link in case.links)
 
 
 def _check_stubs(
@@ -203,7 +218,9 @@ def _of_score(least: Any, most: float, too_much: str) -> _Verdict | None:
 
 def _of_judge(operand: tuple[Any, ...]) -> _Verdict | None:
     _, scale, _, least = operand
-    return None if least is None else _of_score(least, scale, f"{least:g} is more than {scale:g}")
+    if least is None:
+        return _Verdict(True, "any score passes without a least one (`min_score`)")
+    return _of_score(least, scale, f"{least:g} is more than {scale:g}")
 
 
 def _limits(bounds: t.Bounds) -> tuple[float, float]:

@@ -116,6 +116,22 @@ def test_it_cannot_pass(line: str) -> None:
     assert said(line, 'contains "other"') == ["EV502"]
 
 
+@pytest.mark.parametrize(("least", "found"), [("", ["EV501"]), (", min_score: 1", [])])
+def test_a_score_that_nothing_asks_for_cannot_fail(least: str, found: list[str]) -> None:
+    rubric = f"rubric: [{{dimension: kind, max_score: 5, criteria: Is it kind?{least}}}]"
+    assert said('contains "other"', more=f"{rubric}, ") == found
+    assert said('contains "other"', more=f"{rubric}, repeat: often, ") == ["EV301"]  # what is wrong may be more
+
+
+@pytest.mark.parametrize(("criterion", "found"), [("kindness", []), (None, ["EV501"])])
+def test_a_score_of_a_criterion_counts(criterion: str | None, found: list[str]) -> None:
+    criteria = [{"name": "kindness", "checks": [{"at": ["/rubric/0"]}] if criterion else [{"at": ["/rubric/1"]}]}]
+    rubric = [{"dimension": "kind", "maxScore": 5, "criteria": "?"}, {"dimension": "fair", "minScore": 1}]
+    case = {"id": "s/a", "description": "a", "input": {"message": "hi"}, "rubric": rubric, "criteria": criteria}
+    text = json.dumps({"metadata": {"toolName": "s", "tier": "rubric"}, "cases": [case]})
+    assert [problem.code for problem in evalc.check(evalc.Source("s.rubric.json", text))] == found
+
+
 @pytest.mark.parametrize(
     "lines",
     [
