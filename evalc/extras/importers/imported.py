@@ -185,9 +185,13 @@ class CaseNames:
         """
         is_taken = name_of(description) in self._taken
         name = self.make(f"{description} {called}" if is_taken else description or called, otherwise)
-        whole = name_of(description, longest=len(description))
-        has_more = _PLAIN.fullmatch(description) is None or not name.startswith(whole)
-        return {"name": name, "description": as_template(description)} if has_more else {"name": name}
+        more = {} if says_all(name, description) else {"description": as_template(description)}
+        return {"name": name, **more}
+
+
+def says_all(name: str, text: str) -> bool:
+    """Whether a name says as much as a text."""
+    return _PLAIN.fullmatch(text) is not None and name.startswith(name_of(text, longest=len(text)))
 
 
 def name_of(text: str, *, longest: int = _LONGEST_WHOLE) -> str:

@@ -28,6 +28,7 @@ from evalc.extras.importers.imported import (
     entry_of,
     name_of,
     refused,
+    says_all,
     yaml_of,
 )
 from evalc.extras.importers.promptfoo_agents import agents_of, makes_objects
@@ -129,14 +130,15 @@ class _Importer:
         self._for_toml += [reader.judge] if reader.judge else []
         self._knows_prompt = bool(prompts) and not any(each.messages or each.template for each in prompts.values())
         self._naming = _naming(tests)
-        made = [self._made(test, prompts, number) for number, test in enumerate(tests, 1)]
+        notes = [self._given.comments_above(test.source, test.node) for test in tests]
+        made = [*self._made(tests, prompts, notes)]
         whole = [each for each in made if isinstance(each, dict)]
         reasons = iter(self._refused(whole))
         cases: list[Any] = []
         over: list[PromptfooTest] = []
         waiting: list[str] = []
-        for test, made_of in zip(tests, made, strict=True):
-            waiting += self._given.comments_above(test.source, test.node)
+        for test, made_of, above_it in zip(tests, made, notes, strict=True):
+            waiting += above_it
             reason = made_of if isinstance(made_of, str) else next(reasons)
             if reason:
                 named = f"the test `{test.description}`" if test.description else "a test"
@@ -183,12 +185,16 @@ class _Importer:
     def _plain(self, node: Node | None) -> Any:
         return None if node is None else self._given.plain(node)
 
-    def _made(self, test: PromptfooTest, prompts: Mapping[str, Prompt], number: int) -> dict[str, Any] | str:
-        """The case of a test, or why there is none."""
-        try:
-            return self._case(test, prompts, number)
-        except Unmappable as reason:
-            return f"{reason}"
+    def _made(
+        self, tests: Sequence[PromptfooTest], prompts: Mapping[str, Prompt], notes: Sequence[list[str]]
+    ) -> Iterator[dict[str, Any] | str]:
+        """The case of each test, or why there is none; where most tests have one note above, that may be the name."""
+        are_names = sum(len(each) == 1 for each in notes) * 2 >= len(tests)
+        for number, (test, above) in enumerate(zip(tests, notes, strict=True), 1):
+            try:
+                yield self._case(test, prompts, number, above if are_names else [])
+            except Unmappable as reason:
+                yield f"{reason}"
 
     def _refused(self, cases: Sequence[dict[str, Any]]) -> list[str]:
         """Why each case would stop the others from being compiled; empty for those that do not."""
@@ -247,7 +253,9 @@ class _Importer:
 
     # --- cases ---
 
-    def _case(self, test: PromptfooTest, prompts: Mapping[str, Prompt], number: int) -> dict[str, Any]:
+    def _case(
+        self, test: PromptfooTest, prompts: Mapping[str, Prompt], number: int, notes: list[str]
+    ) -> dict[str, Any]:
         if test.why_not:
             raise Unmappable(test.why_not[0])
         values = self._values(test, prompts)
@@ -267,7 +275,10 @@ class _Importer:
             test.comments += behind
             asserts = test.assertions or test.inherited
             raise Unmappable("nothing of it is checked here" if asserts else "it asserts nothing")
-        called = next(iter(_named_in(test.metadata)), str(values.get(self._naming, "")))
+        called = test.called or _named_in(test.metadata) or str(values.get(self._naming, ""))
+        if not (test.description or called) and len(notes) == 1:
+            called = notes[0]
+            notes[:] = [] if says_all(name_of(called), called) else notes
         case: dict[str, Any] = {**self._names.keys(test.description, f"test_{number}", called=called)}
         case |= self._sent(test, own or next(iter(prompts.values()), Prompt()), values)
         if own is not None and case.keys().isdisjoint(("message", "messages")):
@@ -508,10 +519,10 @@ def _suite_name(path: Path) -> str:
     return slug(stem) or "promptfoo"
 
 
-def _named_in(metadata: object) -> list[str]:
+def _named_in(metadata: object) -> str:
     """The name that metadata give a test, if they do."""
     name = metadata.get("name") if isinstance(metadata, dict) else None
-    return [name] if isinstance(name, str) and name else []
+    return name if isinstance(name, str) else ""
 
 
 def _functions_of(checks: Sequence[Check]) -> list[str]:

@@ -37,12 +37,12 @@ _SETTING: Final = re.compile(
     temperature|tests|threshold|type|value|vars|weight|[A-Z]+_API_KEY):(?:\s|$)""",
     re.VERBOSE,
 )
-"""What is a comment so that it has no effect."""
+"""Comments of settings that are to have no effect."""
 _KEY: Final = re.compile(r"[a-z_][\w.-]*:(?:\s|$)")
 _LIKE_SETTING: Final = re.compile(rf"#|{_KEY.pattern}|[\]\[{{}}]")
-"""What is such a comment as well beside one, or where all of several lines are alike and one is a key."""
+"""Such comments as well, beside one, or where all of several lines are alike and one is a key."""
 _FRAME: Final = "\u2551\u2502|\t "
-"""What stands around the lines of a box."""
+"""The sides of a box around comments."""
 
 
 class Loss(NamedTuple):
@@ -54,14 +54,16 @@ class Loss(NamedTuple):
     place: str = ""
 
 
-def _prose_of(block: Sequence[str]) -> list[str]:
-    """The comments that speak to readers, of lines that stand together, and none that introduces only others."""
+def _prose_of(block: Sequence[str], *, is_dropped: bool) -> list[str]:
+    """The comments that speak to readers, of lines that stand together, and none that introduces only others.
+
+    It `is_dropped` what stands below them.
+    """
     said = [comment for comment in block if re.search(r"[^\W\d_]", comment)]
     alike = [comment for comment in said if _LIKE_SETTING.match(comment)]
     are_settings = any(map(_SETTING.match, said)) and len(alike) * 2 >= len(said)
     are_settings = are_settings or (len(said) > 1 and alike == said and any(map(_KEY.match, said)))
     found: list[str] = []
-    is_dropped = False
     for comment in reversed(said):
         if _NO_COMMENT.match(comment) or _SETTING.match(comment) or (are_settings and comment in alike):
             is_dropped = True
@@ -213,7 +215,13 @@ class Configuration:
             elif text.startswith("#", start + column):
                 blocks[-1].append(line.lstrip("#").strip(_FRAME))
             at = start
-        return [comment for block in reversed(blocks) for comment in _prose_of(block[::-1])]
+        found: list[str] = []
+        is_dropped = False
+        for block in blocks:  # from below
+            prose = _prose_of(block[::-1], is_dropped=is_dropped)
+            is_dropped = bool(block) and not prose
+            found = [*prose, *found]
+        return found
 
     # --- what is left out ---
 

@@ -59,6 +59,7 @@ class PromptfooTest(msgspec.Struct):
     source: Source
     node: Node
     description: str = ""
+    called: str = ""  # the name or id that is written beside no description, of which promptfoo knows nothing
     vars: dict[str, Any] = {}
     assertions: list[tuple[Source, Node, Any]] = []
     inherited: list[tuple[Source, Node, Any]] = []
@@ -211,10 +212,13 @@ class Tests:
         if not isinstance(node, nodes.Mapping):
             given.expect(source, node, "a test", "a mapping")
             return
+        fields = fields_of(node)
         for key, value in node.pairs:
             match key.text:
                 case "description" if isinstance(value, Scalar):
                     test.description = value.text
+                case "name" | "id" if isinstance(value, Scalar) and "description" not in fields and not test.called:
+                    test.called = value.text
                 case "vars":
                     self._read_variables(test, value)
                 case "assert" if isinstance(value, nodes.Sequence):

@@ -434,3 +434,25 @@ def test_comments_that_are_settings_or_introduce_none_do_not_stay(tmp_path: Path
     )
     shown = [line.strip("# ") for line in text.splitlines() if line.strip().startswith("#")]
     assert shown == ["BASICS", "Note: what is asked", "- question: the first", "- answer: the second", "Simple ones"]
+
+
+def test_tests_without_descriptions_are_called_as_they_are_elsewhere(tmp_path: Path) -> None:
+    asserted = "assert: [{type: contains, value: x}]"
+    tests = [
+        f"  - {{name: By name, vars: {{q: a}}, {asserted}}}\n",
+        f"  - {{id: BY_ID, vars: {{q: b}}, {asserted}}}\n",
+        f"  - {{id: unused, description: By description, vars: {{q: c}}, {asserted}}}\n",
+    ]
+    head, _, cases = all_of(f"prompts: ['{{{{q}}}}']\ntests:\n{''.join(tests)}", tmp_path)
+    assert [case.id.partition("/")[2] for case in cases] == ["by_name", "by_id", "by_description"]
+    assert head == []
+
+    comments = ["  # First\n", "  # Second: 名\n", "  # Much to be said\n  # of the third\n"]
+    tests = [f"{comment}  - {asserted}\n" for comment in comments]
+    text, cases = imported(f"prompts: [Hi]\ntests:\n{''.join(tests)}", tmp_path)
+    assert [case.id.partition("/")[2] for case in cases] == ["first", "second", "test_3"]
+    assert [line.strip() for line in text.splitlines() if "#" in line] == [
+        "# Second: 名",
+        "# Much to be said",
+        "# of the third",
+    ]
