@@ -48,8 +48,8 @@ def read_parts(runs: Sequence[PastRun]) -> Sequence[Part]:
         twin = next((other for other in parts if other.header.run_id == part.header.run_id), None)
         if twin is not None:
             raise UsageError(f"{part.name} and {twin.name} are the same run")
-        if parts:
-            _refuse_other_run(parts[0], part)
+        if parts and (changes := "; ".join(differences(_as_whole(parts[0].header), _as_whole(header)))):
+            raise UsageError(f"{part.name} is not a part of the same run as {parts[0].name}: {changes}")
         parts.append(part)
     return parts
 
@@ -59,12 +59,6 @@ def _selection_in(header: Header, run: PastRun) -> CaseFilter:
         return msgspec.convert(header.flags.get("wanted") or {}, CaseFilter)
     except msgspec.ValidationError as error:
         raise UsageError(f"the journal of `{run.folder}` says nothing usable about its cases: {error}") from None
-
-
-def _refuse_other_run(first: Part, part: Part) -> None:
-    changes = "; ".join(differences(_as_whole(first.header), _as_whole(part.header)))
-    if changes:
-        raise UsageError(f"{part.name} is not a part of the same run as {first.name}: {changes}")
 
 
 def _as_whole(header: Header) -> Header:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -368,7 +368,9 @@ class _Run:
             await self._run_suites(others)
         if rubrics:
             if not self._options.rubrics_always:
-                self._no_rubrics = {agent: self._why_no_rubrics(agent, others) for agent in self._agents}
+                for agent in self._agents:  # whose other suites alone say
+                    numbers = (number for number in others if self._suites[number].agent == agent)
+                    self._no_rubrics[agent] = why_no_rubrics(numbers, self._journal.cases)
             await self._run_suites(rubrics)
         for warning in (self._brake.warning(), self._turns.failure, *self._ways_on()):
             if warning is not None:
@@ -387,11 +389,6 @@ class _Run:
                 yield f"{_named(agent)} could not be reached: once it can be, {again} its cases again{rest}"
         if self._brake.broke:
             yield f"{self._brake.reason}: {again} them again, and the rest"
-
-    def _why_no_rubrics(self, agent: str | None, others: Iterable[int]) -> str | None:
-        """Why an agent's suites of rubrics are not run: its other suites alone say."""
-        numbers = (number for number in others if self._suites[number].agent == agent)
-        return why_no_rubrics(numbers, self._journal.cases)
 
     async def _run_suites(self, numbers: Sequence[int]) -> None:
         """Let the workers take every case from one iterator, so that no case waits for another worker."""
