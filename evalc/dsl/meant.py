@@ -168,7 +168,8 @@ def _repaired(line: str) -> Meant | None:
     before, rest = line[: follows.at], line[follows.at :]
     for terminal, phrase, replacement in _PHRASES:
         if terminal in follows.terminals and (found := phrase.match(rest)) is not None:
-            return Meant(f"{before}{found.expand(replacement)}{rest[found.end() :]}", False)
+            said = before.rstrip() if replacement == ".." else before
+            return Meant(f"{said}{found.expand(replacement)}{rest[found.end() :]}", False)
     return (
         _quoted(before, rest, follows.terminals)
         or _with_names_quoted(before, rest, follows.terminals)
@@ -200,6 +201,10 @@ _DESCRIBES: Final = re.compile(
 )
 """Words that begin the description of a text rather than a text: `contains an email address`."""
 _NAME: Final = re.compile(r"""(?<![\w"'])[A-Z][\w-]*(?: (?:[A-Z][\w-]*|\d+\b))*(?!["'])""")
+_NAME_AND_MORE: Final = re.compile(
+    rf"{_NAME.pattern} (?:if|unless|when|whenever|while|without|instead|rather|except|because|though|until)\b"
+)
+"""A name and when it is to be there, or with what: `Paris if asked`."""
 _JOINTS: Final = re.compile(r"\b(?:AND|OR|NOT|NOR|BUT)\b")
 _LEADING: Final = re.compile(r"(?:either|neither|both|any of|all of|none of) ")
 _FOR: Final = re.compile(r"\bfor\b")
@@ -271,6 +276,8 @@ def _says_no_more(unquoted: str, before: str) -> bool:
     if not _is_question(before) and not _LINKS.isdisjoint(words):
         return False
     if any(is_keyword(word) and not (_is_question(before) and word in _IN_QUESTIONS) for word in words):
+        return False
+    if _NAME_AND_MORE.match(unquoted) and not _is_question(before):
         return False
     return _is_question(before) or not unquoted[:1].isalpha() or not _DESCRIBES.fullmatch(words[0])
 
@@ -348,7 +355,7 @@ def _is_choice(text: str) -> bool:
 
 def _is_kind(name: str) -> bool:
     """Whether a name says what a text is, in which language or format, rather than what it says."""
-    return language_named(name) is not None or _FORMATS.fullmatch(name) is not None
+    return (len(name) > len("yes") and language_named(name) is not None) or _FORMATS.fullmatch(name) is not None
 
 
 def _in_quotes(text: re.Match[str]) -> str:
@@ -391,6 +398,7 @@ _PHRASES: Final = (
     ("LENGTH", re.compile(rf"max(?:imum)?[ _-]({_LIMITED}):? (?=[$\d])"), r"\1 <= "),
     ("LENGTH", re.compile(rf"min(?:imum)?[ _-]({_LIMITED}):? (?=[$\d])"), r"\1 >= "),
     ("TIMES", re.compile(r"\Z"), " times"),
+    ("DOTS", re.compile(r" ?(?:-|\u2013|to) ?(?=\d)"), ".."),
     ("DESCENDING", re.compile(r"desc(?![\w-])"), "descending"),
 )
 """Phrases that people write in place of a terminal, and the words with exactly that meaning."""

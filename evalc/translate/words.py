@@ -24,7 +24,8 @@ READERS: Final = {"javascript": read_javascript, "js": read_javascript, "python"
 """The readers of code, by the names of languages."""
 _NEGATIONS: Final = frozenset({"not", "never", "no", "without", "cannot"})
 _BETWEEN: Final = {
-    ",? (?:(?:but )?(?:not|without)|rather than|instead of)": "and not",
+    ",? (?:but )?not": "and not",
+    ",? (?:(?:but )?without|rather than|instead of)": "and not",
     " and/or": "or",
     " &": "and",
 }
@@ -47,8 +48,10 @@ class Words(Meaning):
         """The condition that a line is, in whatever language it is."""
         code, text = text.strip(), pattern("<SHELL>").sub("", text.strip())
         text = pattern("<COUNTED>").sub(lambda found: names.COUNTS.get(found[0], found[0]), text)
-        for between, joint in _BETWEEN.items():
-            text = pattern(f"(<TEXT>){between} (?=<TEXT>)").sub(rf"\1 {joint} ", text)
+        for between, joint in _BETWEEN.items() if depth == 0 else ():
+            parted = pattern(f"(?P<before>.*?<TEXT>){between} (?P<behind><TEXT>.*)").fullmatch(text)
+            if parted is not None and not (_is_negative(parted["before"]) and "without" in between):
+                text = f"{parted['before']} {joint} {parted['behind']}"
         language, _, inner = text.partition(" ")
         inner = inner.strip()[1:-1] if pattern("<TEXT>").fullmatch(inner.strip()) else inner
         ways: list[Callable[[], Check]] = [
@@ -142,6 +145,8 @@ class Words(Meaning):
             op = slots.get("OP", "==").strip() or default
             if not op or any(tool.lower() in names.NAMES["no_tool"] or language_named(tool) for tool in tools):
                 continue
+            if re.search(r"\buses? [A-Z][a-z]+\b(?!_)|\buses? [A-Z]+(?:-\d+)?(?!\w)", text):
+                continue  # `uses Python`, `does not use UTF-8`
             refuse_if(_MOCK.match(text))
             if "with" in slots:
                 check = to.with_arguments(tools[0], _arguments(slots["with"]))

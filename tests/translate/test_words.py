@@ -268,6 +268,10 @@ LINES = {
     'not contains "x", not "y"': 'not contains "x" and not contains "y"',
     'does not contain "x" or not "y"': None,
     'mentions at least one of "x", "y"': 'contains any of ["x", "y"]',
+    'does not contain "x" without "y"': None,
+    'not contains "x" instead of "y"': None,
+    'the name "x" must not appear': 'not contains "x"',
+    "between one and three sentences": "sentences >= 1 and sentences <= 3",
     # Numbers in words.
     "at most three sentences": "sentences <= 3",
     "fewer than five sentences": "sentences < 5",
@@ -513,6 +517,8 @@ does not use jargon
 never uses emojis
 uses bullets and headings
 uses French
+uses Python
+does not use UTF-8
 asks before calling book
 confirms before book
 waits before it calls book
