@@ -77,6 +77,8 @@ def run(subject: Subject | Iterable[Subject] | None = None, **flags: Unpack[RunF
         SourceError: the eval files have errors; nothing was run.
         TypeError: a flag is unknown, or has a value that it does not take; nothing was run.
         UsageError: what was asked for cannot be done, or there is nothing to do; nothing was run.
+        EvalcError: the run was broken off, such as for lack of threads; what was finished is kept.
+        OSError: a file cannot be written, as on a full disk; what was finished is kept.
 
     >>> import evalc
     >>> suite = evalc.Suite("greeting", cases=[evalc.Case("hi", "Say hello", checks=['contains "hello"'])])
