@@ -371,11 +371,13 @@ def _is_about_response(about: Child) -> bool:
 def odd_readings(text: str) -> Sequence[Fault]:
     """The parts of a check that read otherwise than they are taken: halves of `and` and `or`, places, arguments."""
     found: list[Fault] = []
-    if _JOINED.search(text):
+    # A search for words is ten times as fast as a pattern, and hardly a line has any of these.
+    if ("and" in text or "or" in text or "&&" in text or "||" in text) and _JOINED.search(text):
         found += unclear_halves(text)
-    if _MISREAD.search(text):
+    if ("tool" in text or "least" in text or "most" in text or "[*]" in text) and _MISREAD.search(text):
         found += misread(text)
-    found += exact_limits(text)
+    if "latency" in text or "time" in text or "cost" in text:
+        found += exact_limits(text)
     return found
 
 
