@@ -205,7 +205,7 @@ _NAME_AND_MORE: Final = re.compile(
     rf"{_NAME.pattern} (?:if|unless|when|whenever|while|without|instead|rather|except|because|though|until)\b"
 )
 """A name and when it is to be there, or with what: `Paris if asked`."""
-_JOINTS: Final = re.compile(r"\b(?:AND|OR|NOT|NOR|BUT)\b")
+_JOINTS: Final = re.compile(r"\b(?:AND|OR|NOT|NOR|BUT)\b|(?<= )(?:And|Or|Nor|But)\b")
 _LEADING: Final = re.compile(r"(?:either|neither|both|any of|all of|none of) ")
 _FOR: Final = re.compile(r"\bfor\b")
 _ANSWERS: Final = re.compile(r"(?:yes|no)(?: or (?:yes|no))?", re.IGNORECASE)

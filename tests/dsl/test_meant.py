@@ -83,6 +83,7 @@ UNSAFE = [
     # Names and answers among words of the language.
     ("tool search called 2", "tool search called 2 times"),
     ("contains Paris or Rome", 'contains any of ["Paris", "Rome"]'),
+    ("Contains Paris And Rome", 'contains all of ["Paris", "Rome"]'),
     ("contains Paris OR Rome", 'contains any of ["Paris", "Rome"]'),
     ("does not contain Paris or New York", 'not contains any of ["Paris", "New York"]'),
     ("includes Paris, Rome and Berlin", 'contains all of ["Paris", "Rome", "Berlin"]'),

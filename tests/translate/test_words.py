@@ -272,6 +272,8 @@ LINES = {
     'not contains "x" instead of "y"': None,
     'the name "x" must not appear': 'not contains "x"',
     "between one and three sentences": "sentences >= 1 and sentences <= 3",
+    "must not use tools": "tools called []",
+    "do not call any tools": "tools called []",
     # Numbers in words.
     "at most three sentences": "sentences <= 3",
     "fewer than five sentences": "sentences < 5",
