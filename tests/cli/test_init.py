@@ -65,6 +65,25 @@ def test_the_working_folder_is_the_default(invoke: Invoke, empty: Path) -> None:
     assert outcome.out.endswith(f"Next:\n  evalc check\n{NEXT}")
 
 
+def test_the_tables_that_are_commented_out_can_be_used(
+    invoke: Invoke, empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    invoke("init")
+    monkeypatch.setenv("CHAT_TOKEN", "t")
+    configuration = empty / "evalc.toml"
+    text = configuration.read_text()
+    for table in ("agents.fast", "agent"):
+        configuration.write_text(text.partition(f"# [{table}]")[0] + uncommented(text, f"# [{table}]"))
+        assert invoke("check").code == 0
+    assert tomllib.loads(configuration.read_text())["agent"]["response"] == {"response": "output.text"}
+
+
+def uncommented(text: str, first: str) -> str:
+    """The block that begins with a line, without the signs of comments."""
+    _, begin, rest = text.partition(first)
+    return re.sub("(?m)^# ", "", (begin + rest).partition("\n\n")[0])
+
+
 def test_the_schema_that_the_suites_name_is_there(invoke: Invoke, empty: Path) -> None:
     invoke("init")
     suites = sorted(empty.glob("evals/*.yaml"))
