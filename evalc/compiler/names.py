@@ -33,6 +33,7 @@ from evalc.dsl.read_yaml import texts_of
 from evalc.dsl.scalars import Kind, kind_of, to_plain
 from evalc.dsl.tree import Str
 from evalc.dsl.walk import described, is_null
+from evalc.ecma import trim
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
 from evalc.model.json import composed
@@ -484,7 +485,9 @@ def _from_file(tree: SuiteTree, file: Str, problems: Diagnostics) -> ResolvedPro
         if not prompts:
             problems.add(tree.source, file.span, Finding("EV202", key="prompt", what=f"the prompt file `{file.value}`"))
         return _resolved(prompts[0], problems) if prompts else None
-    text = Str(stretch(0, len(source.text)), source.text)
+    said = trim(source.text) if path.suffix.lower() == ".txt" else source.text
+    start = source.text.find(said)
+    text = Str(stretch(start, start + len(said)), said)
     return _resolved(PromptTree(source=source, text=text, inputs=tree.inputs), problems)
 
 

@@ -128,6 +128,14 @@ def test_a_prompt_file(file: str) -> None:
     assert messages("a.eval.yaml") == ["Hello Bo"]
 
 
+@pytest.mark.parametrize(("file", "sent"), [("p.txt", "Hello\n Bo"), ("p.md", "\n Hello\n Bo \n")])
+def test_white_space_around_a_prompt_of_text(file: str, sent: str) -> None:
+    write({file: "\n Hello\n {{name}} \n", "a.eval.yaml": f"prompt_file: {file}\n{ASKING}"})
+    assert messages("a.eval.yaml") == [sent]
+    write({file: "\n\n Hello\n {{nme}}\n"})
+    assert [each.rpartition(":")[2] for each in found("a.eval.yaml")] == ["4 EV205"]
+
+
 def test_prompt_files_that_cannot_be_used() -> None:
     write({"x.txt": "Hello {{nme}}", "y.yaml": "a: b\n", "folder/z": ""})
     for file in ("none.txt", "../x.txt", "/etc/passwd", "folder", "y.yaml", "x.txt"):

@@ -663,6 +663,18 @@ def test_files_beside_the_configuration(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("file", "sent"), [("p.txt", "Say\n hi"), ("p.md", " Say\n hi\n")])
+def test_a_prompt_in_a_file_is_sent_as_promptfoo_sends_it(tmp_path: Path, file: str, sent: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / file).write_text(" Say\n {{word}}\n")
+    config = f"prompts: file://{file}\ntests: [{{vars: {{word: hi}}, assert: [{{type: is-json}}]}}]\n"
+    suite, _ = imported(config, tmp_path)
+    assert suite is not None
+    assert f"prompt_file: {file}\n" in suite.text
+    (compiled,) = evalc.compile(suite.write(tmp_path)).suites
+    assert [each.input.message for each in compiled.cases()] == [sent]
+
+
 def test_tests_of_several_files(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "t-1.jsonl").write_text(

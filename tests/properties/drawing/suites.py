@@ -151,10 +151,12 @@ class _Suite:
             case "prompt" | "prompt file":
                 head |= {"prompt": text, **inputs}
             case "prompts":
-                self._variants = {"short": text, "long-1": template(draw)}
-                files[f"{self.name}.long.txt"] = self._variants["long-1"]
+                long = template(draw)
+                self._variants = {"short": text, "long-1": long.strip()}
+                files[f"{self.name}.long.txt"] = long
                 head |= {"prompts": {"short": text, "long-1": {"file": f"{self.name}.long.txt"}}, **inputs}
             case "prompt_file":
+                self._variants = {"": text.strip()}
                 files[f"{self.name}.txt"] = text
                 head |= {"prompt_file": f"{self.name}.txt", **inputs}
             case "prompt_id" | "external":
