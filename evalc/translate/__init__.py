@@ -188,7 +188,7 @@ class Mappings(Words):
             value = (*_taken(rest, ("name", "tool", "function")), None)[0]
         match [_taken(rest, keys) for keys in (KEYS["arguments"], ("times", "count"), ("called",))]:
             case [[given], [], []] if not rest:
-                return to.with_arguments(value, given)
+                return to.with_arguments(value, to.arguments(given))
             case [[], [number], []] if not rest:
                 return self.times(value, "==", number)
             case [[], [], [] | [bool()] as called] if not rest:

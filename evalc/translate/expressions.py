@@ -219,6 +219,7 @@ class Meaning:
     def times(self, tool: Any, op: str, number: Any) -> Check:
         """How often a tool is called."""
         to.compared(op, number)  # is it a number?
+        refuse_if(isinstance(tool, str) and " " in tool)  # `search with city=Paris`
         if (is_some := _ASKS_FOR_SOME.get((op, number))) is not None:
             return to.called("include" if is_some else "not_called", [tool])
         return to.measured("calls", op, number, tool if isinstance(tool, str) else none())

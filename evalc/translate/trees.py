@@ -234,11 +234,15 @@ def equal(value: Any) -> t.Check:
     return t.Test("equals" if isinstance(value, str) else "is", value)
 
 
-def with_arguments(tool: Any, arguments: Any) -> t.Check:
-    """Ask that some call of a tool has these arguments."""
-    refuse_if(not isinstance(arguments, dict) or not arguments or not isinstance(tool, str))
-    tests = [Place("json").member(name).asks(equal(data(value))) for name, value in arguments.items()]
-    return t.Of(t.Call(tool), together(tests))
+def arguments(given: Any) -> list[t.Check]:
+    """Ask that arguments of a call are these."""
+    refuse_if(not isinstance(given, dict) or not given)
+    return [Place("json").member(name).asks(equal(data(value))) for name, value in given.items()]
+
+
+def with_arguments(tool: Any, asked: list[t.Check], which: t.Which = "any") -> t.Check:
+    """Ask that some call of a tool has these arguments, each call or none."""
+    return t.Of(t.Call(tool if isinstance(tool, str) else none(), which), together(asked))
 
 
 def data(value: Any) -> Any:

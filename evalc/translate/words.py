@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from evalc.check.languages import language_named
-from evalc.check.tree import Check, Items, Measure, Not, Of, Test, Tools, Turn, within
+from evalc.check.tree import At, Check, Items, Measure, Not, Of, Test, Tools, Turn, Which, within
 from evalc.grammar.write_check import NoLine
 from evalc.model.json import path_of_key
 from evalc.translate import names
@@ -35,6 +35,10 @@ _MOCK: Final = re.compile(r"(?:(?:mock|spy|stub)(?=[A-Z_])|\w+?(?:_mock|_spy|_st
 """A mock of a tool has the name of the tool, and more."""
 _OF_ALL: Final = (Measure, Turn)
 """Steps of what a verb without a subject may follow."""
+_OF_ANSWER: Final = re.compile(
+    r"(?:(?:contain|include|mention|say|return|match|equal)(?:e?s)|the (?:answer|reply|output)|not|no|never|both)\b"
+)
+"""How words behind `with ... and` begin that are about the answer, or about more than one argument."""
 _OF_SEVERAL: Final = re.compile(r"\b(?:of|any|all|both|none|each|n?either)$")
 """Words of several texts, which no text between `or` or `and` has for itself."""
 _OF_RESPONSE: Final = re.compile(r"json|has a|is in|judge|matches /")
@@ -149,7 +153,8 @@ class Words(Meaning):
                 continue  # `uses Python`, `does not use UTF-8`
             refuse_if(_MOCK.match(text))
             if "with" in slots:
-                check = to.with_arguments(tools[0], _arguments(slots["with"]))
+                which: Which = "no" if line.startswith("no ") else "every" if line.startswith("every ") else "any"
+                check = to.with_arguments(tools[0], self._arguments(slots["with"]), which)
                 return joined("and", [self.times(tools[0], "==", 1), check]) if "once" in slots else check
             listed = _tools(slots["L"]) if "L" in slots else []
             slots |= {"L": f"[{', '.join(listed)}]", "COUNT": str(len(listed)), "TIMES": _often(slots.get("TIMES", ""))}
@@ -159,6 +164,22 @@ class Words(Meaning):
             slots |= {"OP": operator_of(op), "UNIT": names.UNITS.get(slots.get("UNIT", "ms"), "?")}
             return to.read(line.format_map({**slots, "T": tools[0] if tools else ""}))
         raise NoLine
+
+    def _arguments(self, text: str) -> list[Check]:
+        """`{"city": "Paris"}`, `city="Paris", nights=2`, `city "Paris" and nights at least 2`."""
+        if text.startswith("{"):
+            return to.arguments(constant(read_javascript(text)))
+        asked = [self._argument(piece) for piece in _pieces(text, r",|and")]
+        steps = {part.step for part in asked if isinstance(part, Of) and isinstance(part.step, At)}
+        return asked if len(steps) == len(asked) else none()
+
+    def _argument(self, text: str) -> Check:
+        refuse_if(_OF_ANSWER.match(text))
+        found = pattern("<ARGUMENT>").fullmatch(text)
+        if found and (literal := pattern("<LITERAL>").fullmatch(found[2])):
+            return to.arguments({found[1]: _literal(literal, found[2])[0]})[0]
+        refuse_if(pattern("<TIMES>$").search(text))  # are these the calls?
+        return self.clause(f"at {text.removeprefix('the ')}")
 
     # --- a subject, a verb and values ---
 
@@ -537,21 +558,9 @@ def _pieces(text: str, joint: str) -> list[str]:
 
 def _tools(text: str) -> list[str]:
     """Names of tools after one another."""
-    pieces = [each for each in re.split(r"\s*(?:,|\band then\b|\bthen\b|\band\b)\s*", text.strip()) if each]
+    text = text.strip().removeprefix("the ").removesuffix(" tools")
+    pieces = [each for each in re.split(r"\s*(?:,|\band then\b|\bthen\b|\band\b)\s*", text) if each]
     found = [piece.strip("\"'`") for piece in pieces]
     if not found or any(not re.fullmatch(r"[A-Za-z_][\w-]*", each) or each in names.NAMES["no_tool"] for each in found):
         raise NoLine
     return found
-
-
-def _arguments(text: str) -> Any:
-    """`{"city": "Paris"}`, `city="Paris", nights=2`, `city "Paris" and nights 2`."""
-    if text.startswith("{"):
-        return constant(read_javascript(text))
-    arguments: dict[str, Any] = {}
-    for piece in _pieces(text, r",|and"):
-        name, value = (pattern("<ARGUMENT>").fullmatch(piece) or none()).groups()
-        if name in arguments or re.fullmatch(r"(?:contain|include|mention|say|return|match|equal)(?:e?s)", name):
-            raise NoLine  # `with city "Paris" and mentions "x"`
-        arguments[name], _ = _literal(pattern("<LITERAL>").fullmatch(value) or none(), value)
-    return arguments

@@ -156,6 +156,33 @@ LINES = {
     "the response must have a field x equal to 5": "at x == 5",
     'calls book and mentions "x"': 'tools include [book] and contains "x"',
     "calls book with start 1 and end 2": "any call of book has start 1..1, end 2..2",
+    'calls search with q containing "x"': 'any call of search has q contains "x"',
+    "book is called with nights greater than 1 and city set to 'x'": 'any call of book has nights > 1, city "x"',
+    "calls book with nights between 1 and 5": "any call of book has nights 1..5",
+    'calls search with the q not "x"': 'any call of search has q not equals "x"',
+    'search is called with q "x" or "y"': 'any call of search has q one of ["x", "y"]',
+    'search was never called with q "x"': 'no call of search has q "x"',
+    'search should not have been called with q "x"': 'no call of search has q "x"',
+    "never calls book with nights over 5": "no call of book has nights > 5",
+    'search is always called with q "x"': 'every call of search has q "x"',
+    'tool "x" should never have been called': "tools not called [x]",
+    "no_tool_calls": "tools called []",
+    'tool_called("search")': "tools include [search]",
+    'not tool_called("search")': "tools not called [search]",
+    "tool_called('search', times=2)": "tool search called 2 times",
+    'tool_was_called("search", args={"q": "x"})': 'any call of search has q "x"',
+    'calls search with q containing "x" and the answer mentions "y"': (
+        'any call of search has q contains "x" and contains "y"'
+    ),
+    "tool_not_called: search": "tools not called [search]",
+    "calls book only after search": "tools not called [book] or tool search called before book",
+    "only calls book after calling search": "tools not called [book] or tool search called before book",
+    "if it calls book, it must call search first": "tools not called [book] or tool search called before book",
+    "must not call pay unless ask was called before": "tools not called [pay] or tool ask called before pay",
+    "never calls pay without calling ask first": "tools not called [pay] or tool ask called before pay",
+    "tools called in order: search, then book": "tools in order [search, book]",
+    "expected_tools: [search, book]": "tools include [search, book]",
+    "only uses the search and book tools": "tools only [search, book]",
     "trajectory unordered match [search, book]": "tools include [search, book] and tool count == 2",
     "trajectory_strict_match [search, book]": "tools called [search, book]",
     r"not-regex \d{3}/\d{4}": r"not matches /\d{3}\/\d{4}/",
@@ -331,6 +358,7 @@ MAPPINGS: list[tuple[dict[str, Any], str | None]] = [
     ({"tool": "book", "args": {"nights": "> 3"}}, None),
     ({"json": {"total": ">= 3"}}, None),
     ({"tool": "book", "times": 2}, "tool book called 2 times"),
+    ({"tool-call": "book with city=Paris"}, None),
     ({"not": {"contains": "x"}}, 'not contains "x"'),
     ({"any": ["contains 'x'", {"contains": "y"}]}, 'contains "x" or contains "y"'),
     ({"jq": ".a == 1"}, "at a == 1"),
@@ -479,6 +507,19 @@ contains both "x" or "y"
 contains a link or an email address
 contains "x" and not a link
 not calls search twice
+never calls pay without asking first
+calls search with q "x" and not limit 5
+must not call pay unless ask was called
+if it calls book, it must call search
+calls book only after the user agreed
+calls search with q containing "x" twice
+calls search with q "x" exactly once
+calls search with q "x" and q "y"
+calls search with q "x" before book
+calls search with "x"
+calls search with q
+calls search with a q
+calls search without q "x"
 not search is called 3 times
 !data.price > 5
 response in "abc"
