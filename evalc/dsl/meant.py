@@ -69,6 +69,7 @@ def hints(text: str) -> dict[str, str]:
         "place": f"at {text}" if _PLACE.match(text) and not is_keyword(text.split(maxsplit=1)[0]) else "",
         "any_of": _NAMES_LISTED.sub(_listed("any of"), text),
         "all_of": _NAMES_LISTED.sub(_listed("all of"), text),
+        "words": _UNQUOTED.sub(r'\1 "\2"', text),
         "judged": _question(text),
     }
     return {name: line for name, line in found.items() if line and line != text and is_check(line)} | (
@@ -198,9 +199,13 @@ _DESCRIBES: Final = re.compile(
     "|exactly|more|most|less|least|few(?:er|est)?|many|much|several|enough|about|over|under|up|between"
     "|(?:some|any|every|no)thing|one|two|three|four|five|six|seven|eight|nine|ten|once|twice"
     "|(?:lower|upper)[ -]?case|capital(?:ized)?|valid|is|are|be|been|was|were"
+    "|emojis?|urls?|links?|numbers|digits|dates|names|prices|jargon|slang|typos|mistakes|code|markdown|html|bullets|quotes"
+    "|citations|sources|examples|competitors|personal|private|sensitive|confidential|offensive|inappropriate"
 )
 """Words that begin the description of a text rather than a text: `contains an email address`."""
 _NAME: Final = re.compile(r"""(?<![\w"'])[A-Z][\w-]*(?: (?:[A-Z][\w-]*|\d+\b))*(?!["'])""")
+_MANY: Final = re.compile(r"(?:[a-z-]+ )*[a-z-]*[a-rt-z]s|profanity")
+"""Words of which the last is a plural."""
 _NAME_AND_MORE: Final = re.compile(
     rf"{_NAME.pattern} (?:if|unless|when|whenever|while|without|instead|rather|except|because|though|until)\b"
 )
@@ -228,6 +233,7 @@ _NAMES_LISTED: Final = re.compile(
     r"^(?P<before>.*\b(?:contain|mention|include)s?) "
     rf"(?P<texts>{_TEXTS}(?:, {_TEXTS})+)(?P<link> for [\w-]+)?$"
 )
+_UNQUOTED: Final = re.compile(r"^(.*\b(?:contain|mention|include)s?) ([a-z][\w '-]*)$")
 _ONE_TEXT: Final = re.compile(_TEXTS)
 _CALL: Final = re.compile(r"[A-Za-z_]\w*\(.*\)")
 _MAY_BE: Final = re.compile(
@@ -277,9 +283,14 @@ def _says_no_more(unquoted: str, before: str) -> bool:
         return False
     if any(is_keyword(word) and not (_is_question(before) and word in _IN_QUESTIONS) for word in words):
         return False
-    if _NAME_AND_MORE.match(unquoted) and not _is_question(before):
+    if not _is_question(before) and (_NAME_AND_MORE.match(unquoted) or _is_ban(before, unquoted)):
         return False
     return _is_question(before) or not unquoted[:1].isalpha() or not _DESCRIBES.fullmatch(words[0])
+
+
+def _is_ban(before: str, unquoted: str) -> bool:
+    """Whether words that are not to occur may be what is not to be said: the words `internal systems` rarely are."""
+    return bool(_DENIES.search(before) and (_MANY.fullmatch(unquoted) or _FORMATS.fullmatch(unquoted)))
 
 
 def _is_question(before: str) -> bool:
@@ -318,6 +329,8 @@ def _with_names_quoted(before: str, rest: str, terminals: frozenset[str]) -> Mea
     if "STRING" not in terminals:
         return _in_other_words(before + rest)
     if ("LSQB" in terminals and before.rstrip().endswith(" of")) or _FOR.search(rest) or _is_question(before):
+        return None
+    if _is_ban(before, rest):
         return None
     if _ANSWERS.fullmatch(rest) or (terminals <= _VALUES and _is_choice(rest)):
         return Meant(f"{before}{_CHOSEN.sub(_in_quotes, rest)}", False)

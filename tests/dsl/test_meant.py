@@ -210,6 +210,13 @@ def test_meant_checks(written: str, meant: str, is_sure: bool) -> None:
         "tools called search&book",
         # The rest may describe a text.
         "starts with a capital letter",
+        "does not mention internal systems",
+        "never contains semicolons",
+        "does not contain HTML",
+        "contains emojis",
+        "does not contain emojis",
+        "does not mention competitors",
+        "must not contain personal information",
         "similar to a polite refusal",
         "tools called once",
         # A word that is not mistyped.
@@ -379,6 +386,13 @@ def test_a_line_that_is_no_sentence_is_not_asked_of_a_judge(written: str) -> Non
         (
             'contains "a", "b" for q',
             'any of them, or all? write `- contains any of ["a", "b"] for q` or `- contains all of ["a", "b"] for q`',
+        ),
+        (
+            "does not mention internal systems",
+            (
+                'these very words, or what they say? write `- does not mention "internal systems"` '
+                'or `- judge "does not mention internal systems"`'
+            ),
         ),
         ("max_links(0)", "a check of your own is called by `check`: `- check max_links(0)`"),
         ("Paris", 'to look for it, write `- contains "Paris"`'),
