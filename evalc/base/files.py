@@ -417,7 +417,15 @@ def _sync_folder(folder: Path) -> None:
 # git is called with arguments, never by a shell; no hook, monitor or external differ of the repository is run. Where it
 # cannot answer, that is a UsageError.
 
-_DIFF: Final = ("diff", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "-z")
+_DIFF: Final = (
+    "diff",
+    "--name-only",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--ignore-submodules=none",
+    "-z",
+)
 _QUIETLY: Final = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "--no-optional-locks")
 
 
@@ -436,6 +444,7 @@ def changed_files(commit: str, folder: Path) -> frozenset[Path]:
     So may those that git was set not to look at, by `git update-index --assume-unchanged` or `--skip-worktree`.
 
     A link is named itself, by a path without links on the way to it: git knows where it leads, and not what is there.
+    So is the folder of another repository, such as a submodule, for any change below it.
     """
     top = _top(folder).resolve()
     listings = (
@@ -453,15 +462,24 @@ def deleted_files(commit: str, folder: Path) -> list[Path]:
 
 
 def ignored_files(files: Iterable[Path], folder: Path) -> frozenset[Path]:
-    """Those of the files, given by absolute paths, that git ignores and does not track."""
+    """Those of the files, given by absolute paths, that git ignores and does not track.
+
+    A file in another repository within this one, such as a submodule, is ignored where the folder of that is.
+    """
     top = _top(folder).resolve()
-    asked = [file for file in dict.fromkeys(files) if file.is_relative_to(top)]
+    asked = {_repository_of(file, top) or file for file in files if file.is_relative_to(top)}
     if not asked:
         return frozenset()
     done = _git(top, "check-ignore", "-z", "--stdin", given=b"\0".join(map(os.fsencode, asked)))
     if done.returncode not in (0, 1):  # 1: none is ignored
         raise UsageError(f"git cannot say what it ignores: {_first_line(done.stderr)}")
     return frozenset(Path(os.fsdecode(name)) for name in done.stdout.split(b"\0") if name)
+
+
+def _repository_of(file: Path, top: Path) -> Path | None:
+    """The folder of the outermost repository within that of `top` that a file is in."""
+    folders = (folder for folder in reversed(file.parents) if folder != top and folder.is_relative_to(top))
+    return next((folder for folder in folders if (folder / ".git").exists()), None)
 
 
 def _names(top: Path, *arguments: str) -> Iterator[str]:

@@ -238,11 +238,15 @@ def _changed(commit: str, suites: Sequence[CompiledSuite], settings: Settings) -
     made_of = [frozenset(chain(*map(_read_for, _files_of(suite, settings)))) for suite in suites]
     # What git ignores may have changed, for all that git knows.
     changed = changed_files(commit, settings.root) | ignored_files(chain(*made_of), settings.root)
-    changed = changed.union(*(file.parents for file in changed))  # a folder has, where something in it has
+    touched = changed.union(*(file.parents for file in changed))  # a folder is, where something in it has changed
+
+    def is_other(files: Iterable[Path]) -> bool:
+        return any(file in touched or not changed.isdisjoint(file.parents) for file in files)
+
     common = (*settings.files, *with_imports(settings.checks, settings.root))
-    whole = any(_read_for(str(file)) & changed for file in common)
+    whole = is_other(chain(*(_read_for(str(file)) for file in common)))
     pairs = zip(suites, made_of, strict=True)
-    return frozenset(suite.ir.source.name for suite, files in pairs if whole or files & changed)
+    return frozenset(suite.ir.source.name for suite, files in pairs if whole or is_other(files))
 
 
 def _files_of(suite: CompiledSuite, settings: Settings) -> Iterator[str]:

@@ -399,6 +399,35 @@ def test_a_suite_whose_file_is_behind_a_link_that_leads_elsewhere_now_has_change
     assert [suite["toolName"] for suite in report["suites"]] == ["parts"]
 
 
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_a_change_in_a_submodule_is_one_of_the_suites_that_its_files_are_part_of(
+    invoke: Invoke, project: Path, is_committed: bool
+) -> None:
+    (project / ".git").rmdir()
+    library, rules = project / "library", project / "library" / "shared.eval.yaml"
+    library.mkdir()
+    rules.write_text(PARTS["shared.eval.yaml"])
+    commit = ("add", "-A"), ("commit", "-q", "-m", "one more")
+    for command in (("init", "-q"), *commit):
+        git("-C", "library", *command)
+    for name, text in {
+        **PARTS,
+        "parts.eval.yaml": MADE_OF_PARTS.replace("shared.eval", "../library/shared.eval"),
+    }.items():
+        (project / "evals" / name).write_text(text)
+    git("init", "-q")
+    git("config", "diff.ignoreSubmodules", "all")
+    for command in commit:
+        git(*command)
+    run = ("run", "evals", "--changed-since", "HEAD", "--agent", "demo")
+    assert invoke(*run).err.startswith("nothing to run")
+    rules.write_text(rules.read_text() + "\n")
+    for command in commit if is_committed else ():
+        git("-C", "library", *command)
+    report = json.loads(invoke(*run, "--json").out)
+    assert [suite["toolName"] for suite in report["suites"]] == ["parts"]
+
+
 def test_an_eval_file_that_was_deleted_since_a_commit_is_named(invoke: Invoke, cities: Path) -> None:
     (cities.parent.parent / ".git").rmdir()
     git("init", "-q")
