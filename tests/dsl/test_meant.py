@@ -156,7 +156,7 @@ def test_meant_checks(written: str, meant: str, is_sure: bool) -> None:
         "must not mention Paris unless asked",
         # A half would read as if it shared the words of another one.
         "must not start with Paris or end with London",
-        "has fewer than 100 words and at most 10",
+        "at total is a numbr and non-empty",
         "at total is greater than 5 and greater than 6 or more",
         "contains hello or similar",
         "is polite or friendly",

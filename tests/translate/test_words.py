@@ -183,6 +183,12 @@ LINES = {
     "tools called in order: search, then book": "tools in order [search, book]",
     "expected_tools: [search, book]": "tools include [search, book]",
     "only uses the search and book tools": "tools only [search, book]",
+    "at total is greater than 5 and less than 9": "at total > 5 and at total < 9",
+    "at total is lower than 5 or higher than 9": "at total < 5 or at total > 9",
+    "has fewer than 9 words and more than 5": "length < 9 words and length > 5 words",
+    "the answer has more than 5 but fewer than 9 words": "length > 5 words and length < 9 words",
+    "word count at least 5 and at most 9": "length >= 5 words and length <= 9 words",
+    "latency > 1s and < 5s": "latency > 1s and latency < 5s",
     "trajectory unordered match [search, book]": "tools include [search, book] and tool count == 2",
     "trajectory_strict_match [search, book]": "tools called [search, book]",
     r"not-regex \d{3}/\d{4}": r"not matches /\d{3}\/\d{4}/",
@@ -507,6 +513,9 @@ contains both "x" or "y"
 contains a link or an email address
 contains "x" and not a link
 not calls search twice
+calls search with limit more than 5 but less than 9
+contains "x" and more than 5
+at x should not be lower than 5 or higher than 9
 never calls pay without asking first
 calls search with q "x" and not limit 5
 must not call pay unless ask was called
