@@ -52,12 +52,12 @@ class Tracked:
         if top is None:
             return cls(folder)
         try:
-            index = read_limited(_git_folder(top) / "index", _LARGEST_INDEX)
+            indexes = _indexes(_git_folder(top))
         except (OSError, ValueError):
             return cls(top)
         for hash_size in _HASHES:
             try:
-                return cls(top, _names(index, hash_size))
+                return cls(top, itertools.chain(*(_names(index, hash_size) for index in indexes)))
             except (IndexError, ValueError):  # of another hash, or damaged
                 continue
         return cls(top)
@@ -76,6 +76,13 @@ def _git_folder(top: Path) -> Path:
         return git
     pointer = os.fsdecode(read_limited(git, _LARGEST_POINTER)).removeprefix("gitdir:").strip()
     return top / pointer
+
+
+def _indexes(git: Path) -> list[bytes]:
+    """The index, and where it is split, the one that it shares, which it names by its hash."""
+    index = read_limited(git / "index", _LARGEST_INDEX)
+    shared = [each for each in git.glob("sharedindex.*") if bytes.fromhex(each.suffix[1:]) in index]
+    return [index, *(read_limited(each, _LARGEST_INDEX) for each in shared)]
 
 
 def _names(index: bytes, hash_size: int) -> Iterator[bytes]:

@@ -86,15 +86,20 @@ def test_a_line_matches_what_git_says_it_matches(lines: list[str]) -> None:
         assert {each for each in names if own.decides(folder / each, is_folder=False)} == expected
 
 
+@pytest.mark.parametrize("is_split", [False, True])
 @pytest.mark.parametrize("version", ["2", "3", "4"])
-def test_an_index_of_every_version_is_read(tmp_path: Path, version: str) -> None:
+def test_an_index_of_every_version_is_read(tmp_path: Path, version: str, is_split: bool) -> None:
     git(tmp_path, "init", "-q")
     names = ["a.json", "dir/deep/b.json", "dir/deep/c.json", "é/d.json", "x" * 200 + "/e.json"]
     for each in names:
         (tmp_path / each).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / each).write_text("{}")
     git(tmp_path, "add", "-A")
-    git(tmp_path, "update-index", f"--index-version={version}")
+    git(tmp_path, "update-index", f"--index-version={version}", *(["--split-index"] * is_split))
+    if is_split:  # into a part of its own
+        (tmp_path / "later.json").write_text("{}")
+        names.append("later.json")
+        git(tmp_path, "add", "-A")
     if version == "3":
         git(tmp_path, "update-index", "--skip-worktree", "a.json")
     tracked = Tracked.around(tmp_path.resolve() / "dir")
