@@ -44,9 +44,17 @@ class Meant(NamedTuple):
 
 
 def meant_by(text: str) -> Meant | None:
-    """The check that was probably meant by a line; None if that is unclear."""
+    """The check that was probably meant by a line, also by one with the full stop of a sentence; None if unclear."""
     if len(text) > _LONGEST or text != text.strip():
         return None
+    meant, sentence = _meant_by(text), text.removesuffix(".")
+    if meant is not None or sentence == text:
+        return meant
+    meant = Meant(sentence, False) if is_check(sentence) else _meant_by(sentence)
+    return None if meant is None else meant._replace(is_sure=False)
+
+
+def _meant_by(text: str) -> Meant | None:
     meant = Meant(text, True)
     for _ in range(_MOST_REPAIRS):
         repaired = _translated(meant.line) or _repaired(meant.line)

@@ -112,6 +112,10 @@ UNSAFE = [
     ("The bot should not mention Kubernetes or Docker", 'not contains any of ["Kubernetes", "Docker"]'),
     ("at city is not Paris or Rome", 'at city not one of ["Paris", "Rome"]'),
     ("the answer should mention Paris and not mention London.", 'contains "Paris" and not contains "London"'),
+    ("has fewer than 50 words.", "length < 50 words"),
+    ("length < 50 words.", "length < 50 words"),
+    ("does not call search.", "tools not called [search]"),
+    ("is polite.", 'judge "is polite"'),
     ("contains Acme Inc.", 'contains "Acme Inc."'),
     ("ends with Goodbye.", 'ends with "Goodbye."'),
     ("mentions Paris exactly twice", 'contains "Paris" 2 times'),
@@ -404,8 +408,8 @@ def test_a_line_that_is_no_sentence_is_not_asked_of_a_judge(written: str) -> Non
         ('may contain "Paris"', "each check has to hold: leave out what may be so or not"),
         ("does not have to mention Paris", "each check has to hold: leave out what may be so or not"),
         (
-            'means the same as "Paris is big"',
-            """no check says this; to let a judge decide it, write `- judge 'means the same as "Paris is big"'`""",
+            'sounds as "x" does',
+            """evalc knows no check in these words; a judge can decide it: write `- judge 'sounds as "x" does'`""",
         ),
     ],
 )
