@@ -79,7 +79,7 @@ def _git_folder(top: Path) -> Path:
 
 
 def _indexes(git: Path) -> list[bytes]:
-    """The index, and where it is split, the one that it shares, which it names by its hash."""
+    """The index, and where it is split, its shared part, which it names by a hash."""
     index = read_limited(git / "index", _LARGEST_INDEX)
     shared = [each for each in git.glob("sharedindex.*") if bytes.fromhex(each.suffix[1:]) in index]
     return [index, *(read_limited(each, _LARGEST_INDEX) for each in shared)]
