@@ -95,7 +95,12 @@ def regex(pattern: str, flags: ast.expr | None = None, whole: str = "{}") -> Par
 
 
 def constant(node: ast.expr | str) -> Any:
-    """The value of a literal."""
+    """The value of a literal, or of two numbers."""
+    match node:
+        case ast.BinOp(left, ast.Add() | ast.Sub() | ast.Mult() as op, right):
+            a, b = constant(left), constant(right)
+            refuse_if(not isinstance(a, int | float) or not isinstance(b, int | float))
+            return round(a * b if isinstance(op, ast.Mult) else a + b if isinstance(op, ast.Add) else a - b, 9)
     try:
         value = [ast.literal_eval(each) for each in node.elts] if isinstance(node, ast.Set) else ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError):

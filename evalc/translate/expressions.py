@@ -468,11 +468,6 @@ class Meaning:
 
     # --- functions ---
 
-    def _nearer(self, of: ast.expr, number: float, distance: float) -> Check:
-        place = self._json(of)
-        above = self.compared(">", place, round(number - distance, 9))
-        return joined("and", [above, self.compared("<", place, round(number + distance, 9))])
-
     def _listed(self, of: ast.expr) -> Denoted:
         """A list, or a text; of the response's JSON it may be the keys."""
         found = self._known(self.denoted(of))
@@ -500,10 +495,6 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Denoted]]] = {
     "__asked__": lambda self, of, verb, *values: self.asked(self._json(of), constant(verb), [*map(constant, values)]),
     "__at__": lambda _, path: size_of(to.at(constant(path))),
     "json.loads": lambda self, of: self._name("json") if self.denoted(of) in (Place(), Place(trimmed=True)) else none(),
-    "__near__": lambda self, of, number, share: self.asked(
-        self._json(of), "is close to", [constant(number), round(abs(constant(number) * constant(share)), 9)]
-    ),
-    "__nearer__": lambda self, of, number, distance: self._nearer(of, constant(number), constant(distance)),
     "Number.isInteger": lambda self, of: self._json(of).asks(Test("is_a", "integer")),
 }
 """Functions that are known."""

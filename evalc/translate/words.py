@@ -31,16 +31,8 @@ _BETWEEN: Final = {
 }
 """Words and signs between two texts, and the word that each means."""
 _IS_NEEDED: Final = re.compile(r"\b(?:ha(?:ve|s)|needs?) to\b")
-_MOCK: Final = re.compile(r"(?:(?:mock|spy|stub)(?=[A-Z_])|\w+?(?:_mock|_spy|_stub|Mock|Spy|Stub)\b)")
-"""A mock of a tool has the name of the tool, and more."""
 _OF_ALL: Final = (Measure, Turn)
 """Steps of what a verb without a subject may follow."""
-_OF_ANSWER: Final = re.compile(
-    r"(?:(?:contain|include|mention|say|return|match|equal)(?:e?s)|the (?:answer|reply|output)|not|no|never|both)\b"
-)
-"""How words behind `with ... and` begin that are about the answer, or about more than one argument."""
-_OF_SEVERAL: Final = re.compile(r"\b(?:of|any|all|both|none|each|n?either)$")
-"""Words of several texts, which no text between `or` or `and` has for itself."""
 _OF_RESPONSE: Final = re.compile(r"json|has a|is in|judge|matches /")
 _OF_JSON: Final = ("exists", "not exists", "equals true", "equals false")
 
@@ -105,7 +97,7 @@ class Words(Meaning):
             first, *others = _pieces(text, joint)
             # `contains "x" and not "y"`
             elided = pattern(r"(?!\w+ (?:call|item) of)([A-Za-z' -]+?)\s*<TEXT>").fullmatch(first)
-            verb = elided[1] if elided and not _OF_SEVERAL.search(elided[1]) else "("
+            verb = elided[1] if elided and not pattern("<SEVERAL>$").search(elided[1]) else "("
             again = verb if _is_negative(verb) else rf"\g<1>{verb}"  # `does not contain "x" and not "y"` denies both
             refuse_if(again == verb and word == "or" and any(each.startswith("not ") for each in others))
             refuse_if(any(re.match("(?:not )?an? ", each) for each in others))  # `contains a link or an email address`
@@ -164,7 +156,6 @@ class Words(Meaning):
                 continue
             if re.search(r"\buses? [A-Z][a-z]+\b(?!_)|\buses? [A-Z]+(?:-\d+)?(?!\w)", text):
                 continue  # `uses Python`, `does not use UTF-8`
-            refuse_if(_MOCK.match(text))
             if "with" in slots:
                 which: Which = "no" if line.startswith("no ") else "every" if line.startswith("every ") else "any"
                 check = to.with_arguments(tools[0], self._arguments(slots["with"]), which)
@@ -187,7 +178,7 @@ class Words(Meaning):
         return asked if len(steps) == len(asked) else none()
 
     def _argument(self, text: str) -> Check:
-        refuse_if(_OF_ANSWER.match(text))
+        refuse_if(pattern("<OTHER>").match(text))
         found = pattern("<ARGUMENT>").fullmatch(text)
         if found and (literal := pattern("<LITERAL>").fullmatch(found[2])):
             return to.arguments({found[1]: _literal(literal, found[2])[0]})[0]
@@ -344,6 +335,8 @@ class Words(Meaning):
                 is_pattern = isinstance(found, Part) and found.kind == "regex"
                 flags = "".join(sorted({*found.value, *("i" * bool(case))})) if is_pattern else none()
                 return self.matches(unfolded, found._replace(value=flags))
+            case "within {1} of {0}", [_, int() | float() as distance] if distance < 0:
+                raise NoLine
             case "property {}", [str() as name, *value] if len(value) < 2:
                 return place.member(name).asks(to.equal(value[0]) if value else Test("exists"))
         return unfolded.asks(_test(phrase, *values, case))
