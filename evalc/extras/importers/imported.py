@@ -42,6 +42,8 @@ FOR_TOML: Final = "for evalc.toml: "
 """Begins a comment that is a line of a configuration."""
 NO_COUNTERPART: Final = "it has no counterpart here"
 """Why something is not imported, unless there is more to say."""
+IN_CONFIGURATION: Final = "the configuration, or flags, say whom to ask and how"
+"""Why agents, judges and the manner of a run are not in an eval file."""
 
 
 @final

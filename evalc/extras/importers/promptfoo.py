@@ -19,6 +19,7 @@ from evalc.dsl.scalars import to_plain
 from evalc.dsl.write_yaml import Noted
 from evalc.extras.importers.imported import (
     FOR_TOML,
+    IN_CONFIGURATION,
     NO_COUNTERPART,
     CaseNames,
     Imported,
@@ -62,7 +63,7 @@ _ELSEWHERE: Final[dict[str, str]] = {
     "env": "an eval file reads no environment",
     **dict.fromkeys(
         ("evaluateOptions", "commandLineOptions", "envPath", "outputPath", "sharing", "writeLatestResults"),
-        "how a run is made is said in the configuration",
+        IN_CONFIGURATION,
     ),
     "extensions": "code does not run in an eval file",
     "nunjucksFilters": "templates have no filters",

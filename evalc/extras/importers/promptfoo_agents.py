@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from evalc.dsl.nodes import Node, one_or_many
-from evalc.extras.importers.imported import CaseNames
+from evalc.extras.importers.imported import IN_CONFIGURATION, CaseNames
 from evalc.extras.importers.promptfoo_source import Configuration
 from evalc.extras.importers.promptfoo_templates import Unmappable
 from evalc.model.json import is_number
@@ -59,8 +59,7 @@ def agents_of(configuration: Configuration, node: Node) -> list[str]:
             agents.append(names.make(f"{label or settings['use'].partition(':')[2]}", "agent").replace("_", "-"))
             lines.append(f"agents.{agents[-1]} = {_table(settings)}")
     if unknown:
-        why = "agents are named in the configuration or with `--agent`"
-        configuration.say_in_head(node, f"the providers {', '.join(dict.fromkeys(unknown))}", why)
+        configuration.say_in_head(node, f"the providers {', '.join(dict.fromkeys(unknown))}", IN_CONFIGURATION)
     agents = [*dict.fromkeys(agents)]
     return [*lines, *([f"agent = {_toml(agents if len(agents) > 1 else agents[0])}"] if agents else [])]
 

@@ -33,7 +33,7 @@ from evalc.check.tree import (
 )
 from evalc.compiler.examine import examine
 from evalc.ecma import to_string
-from evalc.extras.importers.imported import NO_COUNTERPART
+from evalc.extras.importers.imported import IN_CONFIGURATION, NO_COUNTERPART
 from evalc.extras.importers.promptfoo_code import Code, split, with_values
 from evalc.extras.importers.promptfoo_schemas import as_read
 from evalc.extras.importers.promptfoo_scores import Scored, enough_of, members_in, weight_of
@@ -77,7 +77,7 @@ _BOTH_WAYS: Final = frozenset(
 )  # fmt: skip
 """The types of which promptfoo asks the same with `not-` in front."""
 _IGNORED_KEYS: Final[dict[str, str]] = {
-    "provider": "the judge is named in the configuration",
+    "provider": IN_CONFIGURATION,
     "rubricPrompt": "the judge has a prompt of its own",
     "config": "no check takes it",
     "normalizeUnicode": "texts are compared as they are",

@@ -14,7 +14,7 @@ from evalc.extras.importers.imported import CaseNames, name_of
 _ALWAYS_ROWS: Final = 10
 _LESS: Final = 0.7
 _FEWEST_APART: Final = 5
-_SHORT: Final = 120
+_SHORT: Final = 200
 _TEXT: Final = r'"(?:[^"\\]|\\.)*"'
 _LINE: Final = re.compile(
     rf"(?P<before>(?:at (?P<path>[\w.]+) )?(?P<not>not )?(?:"

@@ -19,7 +19,7 @@ from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar, fields_of, one_or_many, stretch
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
-from evalc.extras.importers.imported import NO_COUNTERPART
+from evalc.extras.importers.imported import IN_CONFIGURATION, NO_COUNTERPART
 from evalc.extras.importers.promptfoo_agents import judge_of
 from evalc.extras.importers.promptfoo_code import Code
 from evalc.extras.importers.promptfoo_rows import Table
@@ -35,14 +35,14 @@ _TABLES: Final = (".csv", ".tsv")
 _LINES: Final = (".jsonl", ".ndjson")
 _SHEETS: Final = re.compile(r".*\.xlsx?(?:#.*)?")
 _WHY_NOT: Final[dict[str, str]] = {
-    "provider": "agents are named in the configuration or with `--agent`",
+    "provider": IN_CONFIGURATION,
     "assertScoringFunction": "code does not run in an eval file",
     "providerOutput": "answers come from the agent",
 }
 _DECIDES: Final = ("assertScoringFunction", "providerOutput")
 """Keys of a test without which it has another verdict."""
 _OPTIONS: Final[dict[str, str]] = {
-    "provider": "the judge is named in the configuration",
+    "provider": IN_CONFIGURATION,
     "rubricPrompt": "the judge has a prompt of its own",
 }
 

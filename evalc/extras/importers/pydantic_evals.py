@@ -21,7 +21,7 @@ from evalc.dsl.nodes import Node, Scalar, fields_of, items_of
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.write_yaml import Noted
 from evalc.extras.importers.cases import FURTHER, Importing, call_with, entry, is_value, tools
-from evalc.extras.importers.imported import NO_COUNTERPART, Imported, as_template, document_of
+from evalc.extras.importers.imported import IN_CONFIGURATION, NO_COUNTERPART, Imported, as_template, document_of
 from evalc.extras.importers.promptfoo_templates import Unmappable
 from evalc.grammar.write_check import escaped
 from evalc.model.json import is_number, path_inside
@@ -189,8 +189,8 @@ def _text(value: Any) -> str:
 
 _IGNORED: Final[Mapping[str, str]] = {
     "evaluation_name": "a check is called by its line",
-    "model": "the judge is named in the configuration",
-    "model_settings": "the judge is named in the configuration",
+    "model": IN_CONFIGURATION,
+    "model_settings": IN_CONFIGURATION,
     "score": "a judge's score counts for a criterion",
 }
 _UNREAD: Final = frozenset((*_IGNORED, "include_input", "include_expected_output"))

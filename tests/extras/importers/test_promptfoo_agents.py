@@ -8,6 +8,7 @@ from textwrap import dedent
 from evalc.base.source import Source
 from evalc.config.load import settings_with
 from evalc.diagnostics import Diagnostics
+from evalc.extras.importers.imported import IN_CONFIGURATION
 from evalc.extras.importers.promptfoo import import_promptfoo
 
 TESTS = "prompts: ['{{a}}']\ntests: [{vars: {a: b}, assert: [{type: is-json}]}]\n"
@@ -40,7 +41,7 @@ def test_models_are_agents(tmp_path: Path) -> None:
         'agent = ["openai:gpt-4o", "anthropic:claude-x", "kleines-modell", "grok-x"]',
         'judge = { use = "openai:judge-x", temperature = 0.5 }',
     ]
-    why = "agents are named in the configuration or with `--agent`"
+    why = IN_CONFIGURATION
     assert problems == [
         f"not imported: the providers `bedrock:z`, `file://p.py`: {why}",
         "not imported: `tools`, `apiKey` of the provider `xai:grok-x`: no setting says the same",
@@ -58,4 +59,4 @@ def test_one_model_and_a_grader_of_another_kind() -> None:
         defaultTest: {options: {provider: {embedding: openai:embedding:x}}}
         """)
     assert lines == ['agent = "openai:gpt-4o"']
-    assert problems == ["not imported: `provider`: the judge is named in the configuration"]
+    assert problems == [f"not imported: `provider`: {IN_CONFIGURATION}"]

@@ -9,6 +9,7 @@ import evalc
 from evalc.base.source import Source
 from evalc.diagnostics import Diagnostics
 from evalc.dsl.format import format_text
+from evalc.extras.importers.imported import IN_CONFIGURATION
 from evalc.extras.importers.promptfoo import import_promptfoo
 from evalc.model.case import Case
 
@@ -456,3 +457,20 @@ def test_tests_without_descriptions_are_called_as_they_are_elsewhere(tmp_path: P
         "# Much to be said",
         "# of the third",
     ]
+
+
+def test_rows_are_called_by_the_questions_themselves(tmp_path: Path) -> None:
+    questions = [f"{letter} riddle that begins {'very ' * 30}slowly?" for letter in "ABC"]
+    tests = "".join(f"  - {{vars: {{q: '{q}'}}, assert: [{{type: equals, value: x}}]}}\n" for q in questions)
+    text, cases = imported(f"prompts: ['{{{{q}}}}']\ntests:\n{tests}", tmp_path)
+    assert '- name: "{{q}}"\n' in text
+    assert [case.input.message for case in cases] == questions
+
+
+def test_the_head_says_in_one_line_what_configurations_are_for(tmp_path: Path) -> None:
+    config = "prompts: [Hi]\nproviders: [echo]\nevaluateOptions: {a: 1}\noutputPath: x\n"
+    head, _, _ = all_of(f"{config}tests: [{{assert: [{{type: is-json}}]}}]\n", tmp_path)
+    what = (
+        "the providers `echo` (promptfooconfig.yaml:2:12), `evaluateOptions` (promptfooconfig.yaml:3:1), `outputPath`"
+    )
+    assert head == [f"not imported: {what} (promptfooconfig.yaml:4:1): {IN_CONFIGURATION}"]
