@@ -494,9 +494,20 @@ def _mapped(fields: Fields, item: Mapping, type_: Node | None, by_key: o.Keys, l
         return None
     inner = inside("a check", *free)
     for span, fault in line.faults():
-        inner.fault(span, fault.finding)
+        inner.fault(span, _with_hints(fault.finding, line))
     _warn_of_words(inner, item, line)
     return inner, line.leaf(inner.anchor.at)
+
+
+def _with_hints(finding: Finding, line: Asked) -> Finding:
+    """The finding with the lines that may be meant by a mapping whose value is no value of its predicate."""
+    if finding.code != "EV131":
+        return finding
+    from evalc.dsl.meant import hints  # noqa: PLC0415 - as above
+
+    shown = hints(line.text)
+    shown.pop("judged", None)
+    return finding.replaced(**{name: quoting.as_item(meant) for name, meant in shown.items()})
 
 
 def _warn_of_words(fields: Fields, item: Mapping, line: Asked) -> None:

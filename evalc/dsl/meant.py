@@ -75,6 +75,10 @@ def hints(text: str) -> dict[str, str]:
         "own": f"check {text}" if _CALL.fullmatch(text) else "",
         "text": f"contains {_NAME.sub(_in_quotes, text)}" if _ONE_TEXT.fullmatch(text) else "",
         "place": f"at {text}" if _PLACE.match(text) and not is_keyword(text.split(maxsplit=1)[0]) else "",
+        "whole": _ANSWER.sub(r"equals \1", text),
+        "part": _ANSWER.sub(r"contains \1", text),
+        "exact": _TOOLS.sub(_called("called"), text),
+        "include": _TOOLS.sub(_called("include"), text),
         "any_of": _NAMES_LISTED.sub(_listed("any of"), text),
         "all_of": _NAMES_LISTED.sub(_listed("all of"), text),
         "words": _UNQUOTED.sub(r'\1 "\2"', text),
@@ -83,6 +87,11 @@ def hints(text: str) -> dict[str, str]:
     return {name: line for name, line in found.items() if line and line != text and is_check(line)} | (
         {"optional": text} if found["optional"] else {}
     )
+
+
+def _called(how: str) -> Callable[[re.Match[str]], str]:
+    """Writes a check of tools that are listed without a word of how: `tools [search]`."""
+    return lambda found: f"tools {how} [{found[1].replace(chr(34), '')}]"
 
 
 def _listed(which: str) -> Callable[[re.Match[str]], str]:
@@ -242,6 +251,8 @@ _NAMES_LISTED: Final = re.compile(
     rf"(?P<texts>{_TEXTS}(?:, {_TEXTS})+)(?P<link> for [\w-]+)?$"
 )
 _UNQUOTED: Final = re.compile(r"^(.*\b(?:contain|mention|include)s?) ([a-z][\w '-]*)$")
+_ANSWER: Final = re.compile(r'^(?:the )?(?:answer|output|response|reply):? ("[^"\\]*")$')
+_TOOLS: Final = re.compile(r'^tools \[?("?\w[^\[\]]*\w"?)\]?$')
 _ONE_TEXT: Final = re.compile(_TEXTS)
 _CALL: Final = re.compile(r"[A-Za-z_]\w*\(.*\)")
 _MAY_BE: Final = re.compile(

@@ -398,6 +398,22 @@ def test_a_line_that_is_no_sentence_is_not_asked_of_a_judge(written: str) -> Non
                 'or `- judge "does not mention internal systems"`'
             ),
         ),
+        (
+            "contains: Tokyo, Rome",
+            'any of them, or all? write `- contains any of ["Tokyo", "Rome"]` or `- contains all of ["Tokyo", "Rome"]`',
+        ),
+        ("answer: yes", 'all of the answer, or a part of it? write `- equals "yes"` or `- contains "yes"`'),
+        (
+            "tools: [search, book]",
+            (
+                "only these tools, or others as well? write `- tools called [search, book]` or "
+                "`- tools include [search, book]`"
+            ),
+        ),
+        (
+            "tools: search",
+            "only these tools, or others as well? write `- tools called [search]` or `- tools include [search]`",
+        ),
         ("max_links(0)", "a check of your own is called by `check`: `- check max_links(0)`"),
         ("Paris", 'to look for it, write `- contains "Paris"`'),
         ('"Paris"', 'to look for it, write `- contains "Paris"`'),
