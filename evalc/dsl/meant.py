@@ -422,7 +422,11 @@ def _is_name(text: str) -> bool:
 
 _LIMITED: Final = "length|words|lines|sentences|bytes|latency|cost"
 _PHRASES: Final = (
-    ("STRING", re.compile(r"[“„”]([^“„”\"\\]*)[“”]|`([^`\"\\]*)`"), r'"\1\2"'),
+    (
+        "STRING",
+        re.compile(r"[“„”]([^“„”\"\\]*)[“”]|`([^`\"\\]*)`|\u2018([^\u2018\u2019\"\\]*)\u2019(?!\w)"),
+        r'"\1\2\3"',
+    ),
     ("NOT", re.compile(r"(?:(?:may|can) ?not|(?:does|do|must|should)n['\u2019]?t|never)(?= \w)"), "not"),
     ("IGNORING", re.compile(r"\(?case[ -]insensitive\)?(?![\w-])"), "ignoring case"),
     ("MORE_THAN", re.compile(r"(?:greater|higher|larger) than(?= )"), "more than"),

@@ -40,6 +40,7 @@ UNSAFE = [
     ("total-tokens < 500 for y", "total tokens < 500 for y"),
     ("contains 'a' or 'b'", 'contains any of ["a", "b"]'),
     ("contains “hello”", 'contains "hello"'),
+    ("not contains \u2018London\u2019", 'not contains "London"'),
     ("contains `hello` for x", 'contains "hello" for x'),
     ('contains "x" (case insensitive) for y', 'contains "x" ignoring case for y'),
     ('icontains "x"', 'contains "x" ignoring case'),
