@@ -332,7 +332,10 @@ def _says(node: Node) -> bool:
     return False
 
 
-_TOKEN: Final = re.compile(r'("(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|\.?[A-Za-z_]\w*|==|!=|<=|>=|[<>|()\[\];.])')
+_SCALAR: Final = r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?'
+_TOKEN: Final = re.compile(
+    rf"(\[(?:(?:{_SCALAR}),\s*)+(?:{_SCALAR})\]|{_SCALAR}|\.?[A-Za-z_]\w*|==|!=|<=|>=|[<>|()\[\];.])"
+)
 _OPERATORS: Final = ("==", "!=", "<", "<=", ">", ">=", "and", "or")
 
 
@@ -387,7 +390,7 @@ class _Writer:
             if dot == "json" and first == ".usage":
                 return "usage"
             return f'{dot}["{first[1:]}"]' if first != "." else dot
-        if re.match(r'"|-?\d|(?:true|false|null)$', first):
+        if re.match(r'"|-?\d|\[.|(?:true|false|null)$', first):
             return names.CONSTANTS.get(first, first)
         return self.call(first, dot)
 

@@ -174,7 +174,7 @@ class Meaning:
             before, after = place.cut()
             return to.items("any", before, after.asks(to.equal(value)))
         refuse_if((place.root == "response" or place.trimmed) and not isinstance(value, str))
-        refuse_if(place == Place("json"))  # its text, or an item of it?
+        refuse_if(place == Place("json") or isinstance(value, list | dict))  # its text, or an item of it?
         refuse_if(place.trimmed and value != value.strip())
         self.notes.update({"item"} if place.root != "response" else ())
         return place.plain().asks(Test("contains", value, self._folded(place, value)))
@@ -414,20 +414,26 @@ class Meaning:
                     given, node = arguments, function
                 case _:
                     return None
+        last = words[-1] if words else ""
+        match given:
+            case [ast.Call(ast.Attribute(ast.Name("expect"), kind), [inner], [])]:  # `toEqual(expect.any(Number))`
+                given = [inner]
+                last = last if "alled" in last else names.MATCHERS.get(kind) or none()
+                words[-1] = last
         denoted = [self.denoted(each) for each in given or ()]
         values = [each.of if isinstance(each, Part) and each.kind == "literal" else each for each in denoted]
         verb, found = " ".join(words), self.denoted(subject)
-        if isinstance((*values, None)[0], str):
-            verb = verb.replace("toMatch", "toContain")  # a text is no pattern there
         refuse_if("toBeCloseTo" in words)  # digits, where others take a distance
-        if verb.endswith(("toBeTruthy", "toBeFalsy")) and isinstance(found, Node):
-            return negated_if(verb.endswith("Falsy") is not ("not" in words), found)
-        match values:
-            case [str() as path, *rest] if verb.endswith("toHaveProperty"):
-                *steps, last = path.split(".")
-                found, values = functools.reduce(Place.member, steps, _json(self._known(found))), [last, *rest]
-        if re.fullmatch(r"(?:.* )?(?:an?|toBeTypeOf)", verb) and len(values) == 1:
-            verb, values = f"{verb} {values[0]}", []
+        match last, values:
+            case "toMatch", [str()]:
+                verb = verb.replace("toMatch", "toContain")  # a text is no pattern there
+            case "toBeTruthy" | "toBeFalsy", [] if isinstance(found, Node):
+                return negated_if((last == "toBeFalsy") is not ("not" in words), found)
+            case "toHaveProperty", [str() as path, *rest]:
+                *steps, key = path.split(".")
+                found, values = functools.reduce(Place.member, steps, _json(self._known(found))), [key, *rest]
+            case "a" | "an" | "toBeTypeOf" | "toBeInstanceOf", [type_]:
+                verb, values = f"{verb} {getattr(type_, 'of', type_)}", []
         return self.asked(found if "alled" in verb else self._known(found), verb, values)
 
     def _call(self, node: ast.Call) -> Denoted:

@@ -20,6 +20,7 @@ IDIOMS: Final = _TABLES["idioms"]
 CONSTANTS: Final = _TABLES["constants"]
 JAVASCRIPT: Final = _TABLES["javascript"]
 JQ: Final = _TABLES["jq"]
+MATCHERS: Final = _TABLES["matchers"]
 KEYS, JOINTS = ({kind: tuple(words.split()) for kind, words in _TABLES[table].items()} for table in ("keys", "joints"))
 
 

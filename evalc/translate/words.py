@@ -58,7 +58,7 @@ class Words(Meaning):
             lambda: self.clause(text),
             lambda: self.code("python", code),
             lambda: self.code("js", text),
-            lambda: self.code("jq" if re.match(r"[.\[]|\(\.|(?:has|all|any)\(", text) else "", text),
+            lambda: self.code("jq" if re.match(r"[.\[]|\(\.|(?:has|all|any)\(|(?:keys|type) ==", text) else "", text),
             lambda: self._split(text, depth),
         ]
         before = set(self.notes)
@@ -335,6 +335,11 @@ class Words(Meaning):
                 is_pattern = isinstance(found, Part) and found.kind == "regex"
                 flags = "".join(sorted({*found.value, *("i" * bool(case))})) if is_pattern else none()
                 return self.matches(unfolded, found._replace(value=flags))
+            case "members {}", [dict() as members] if not any(isinstance(each, dict) for each in members.values()):
+                return self._members(place, members, is_each=False)
+            case "keys {}", [[*keys]] | [*keys] if keys and place == Place("json"):
+                parts = {"type": "object", "properties": {key: {} for key in keys}, "required": keys}
+                return Test("json", ("strict", {**parts, "additionalProperties": False}))
             case "within {1} of {0}", [_, int() | float() as distance] if distance < 0:
                 raise NoLine
             case "property {}", [str() as name, *value] if len(value) < 2:

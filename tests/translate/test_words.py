@@ -20,6 +20,7 @@ from tests.translate.test_code import (
     PYTHON_OF_TEXTS,
 )
 
+ONLY = '{"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"], "additionalProperties": false}'
 LINES = {
     # promptfoo
     'icontains "Paris"': 'contains "Paris" ignoring case',
@@ -52,6 +53,20 @@ LINES = {
     'expect(response).not.toContain("x")': 'not contains "x"',
     "expect(response).toMatch(/x/i)": "matches /x/i",
     'expect(response).toMatch("x.y")': 'contains "x.y"',
+    'expect(response).toEqual(expect.stringContaining("x"))': 'contains "x"',
+    "expect(response).not.toEqual(expect.stringMatching(/x/))": "not matches /x/",
+    'expect(json.tags).toEqual(expect.arrayContaining(["x", "y"]))': 'at tags contains all of ["x", "y"]',
+    "expect(json.count).toEqual(expect.any(Number))": "at count is a number",
+    "expect(json.items).toBeInstanceOf(Array)": "at items is a list",
+    'expect(json).toMatchObject({id: 1, name: "x"})': 'at id == 1 and at name equals "x"',
+    'expect(json.user).toEqual(expect.objectContaining({name: "x"}))': 'at user.name equals "x"',
+    'expect(search).toHaveBeenCalledWith(expect.objectContaining({q: "x"}))': 'any call of search has q "x"',
+    'pm.expect(json.tags).to.include.members(["x", "y"])': 'at tags contains all of ["x", "y"]',
+    'pm.expect(json).to.have.all.keys("a", "b")': f"json matching {ONLY}",
+    'assert set(data) == {"a", "b"}': f"json matching {ONLY}",
+    'data.keys() == {"a", "b"}': f"json matching {ONLY}",
+    'keys == ["a", "b"]': f"json matching {ONLY}",
+    'type == "array"': "is a list",
     'expect(response.endsWith("x")).toBeFalsy()': 'not ends with "x"',
     'expect(response.endsWith("x")).not.toBeFalsy()': 'ends with "x"',
     'expect(json).toHaveProperty("user.name", "Ann")': 'at user.name equals "Ann"',
@@ -85,6 +100,7 @@ LINES = {
     ".items | map(.price) | all(. > 0)": "every item of items has price > 0",
     "all(.items[]; .price > 0)": "every item of items has price > 0",
     "[.items[] | select(.price > 100)] | length == 0": "no item of items has price > 100",
+    '.tags == ["a", "b"]': 'at tags equals ["a", "b"]',
     "jq '.items | length > 2'": "at items count > 2",
     # Gherkin and English
     "Then the response should be valid JSON": "json",
@@ -404,6 +420,7 @@ at name contains any /x/i
 contains /x/
 llm-rubric "x" >= 0.75
 total tokens 2s
+.tags | contains(["a", "b"])
 sum_is_not_here if False else "x" in response
 contains an address in Paris
 contains the name of the city
@@ -541,6 +558,13 @@ mock_search.assert_not_called()
 search_mock.assert_called_once_with(city="x")
 expect(mockSearch).toHaveBeenCalled()
 mock_search.call_count == 2
+expect(json).toMatchObject({user: {name: "x"}})
+expect(json.items).toMatchObject([{id: 1}])
+expect(json).toEqual(expect.not.objectContaining({id: 1}))
+expect(response).toEqual(expect.anything())
+expect(json.user).to.have.keys("a", "b")
+expect(json).to.have.any.keys("a", "b")
+set(tags) == {"a", "b"}
 sum(i["price"] for i in data["items"]) == 2
 math.isclose(data["total"], 20, rel_tol=0.1)
 expect(json.ok).toBeTruthy()
