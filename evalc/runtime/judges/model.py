@@ -16,6 +16,7 @@ from evalc.base.errors import AgentProtocolError, JudgeError
 from evalc.base.terminal import excerpt
 from evalc.compare.totals import DECIMALS
 from evalc.model.answer import MOST_WRITTEN, AgentRequest, Exhibit, Question
+from evalc.model.json import is_number
 from evalc.runtime.agents import Agent, Session, wire
 from evalc.runtime.judges import JudgeSession, Said
 
@@ -76,6 +77,7 @@ def read_score(said: Said, question: Question) -> Score:
         verdict = msgspec.convert(value, type=_Verdict)
     except msgspec.ValidationError as error:
         raise Malformed(f"it is not of the form {{reason, score}}: {error}") from None
+    _refuse_other_scales(value, top)
     score = _on_scale(verdict, top)
     if said.final and verdict.max_score is None and 0 < score < 1 < top:
         raise Malformed(
@@ -85,6 +87,17 @@ def read_score(said: Said, question: Question) -> Score:
     if said.whole and not float(score).is_integer():
         raise Malformed(f"the score is {score:.15g}, and not a whole number")
     return Score(score, verdict.reason)
+
+
+_SCALES: Final = frozenset(("maxscore", "max", "maximum", "scale", "outof"))
+
+
+def _refuse_other_scales(value: Mapping[str, Any], top: float) -> None:
+    """Reject a scale under a similar name: who reads it over takes 5 of 10 for 5 of 5."""
+    for name, own in value.items():
+        is_scale = name != "maxScore" and name.lower().replace("_", "").replace("-", "") in _SCALES
+        if is_scale and is_number(own) and own != top:
+            raise Malformed(f"it has `{name}`, and a scale other than to {_shown(top)} is called `maxScore`")
 
 
 def _on_scale(verdict: _Verdict, top: float) -> float:

@@ -66,6 +66,10 @@ def test_scores(said: Any, score: Score) -> None:
         ({"score": 1, "maxScore": float("inf")}, "its `maxScore` is inf"),
         ({"score": 1, "maxScore": 10**400}, "its `maxScore` is an integer of hundreds of digits"),
         ({"score": 1, "maxScore": "5"}, "is not of the form"),
+        ({"score": 5, "max_score": 10}, "it has `max_score`, and a scale other than to 5 is called `maxScore`"),
+        ({"score": 5, "scale": 10}, "it has `scale`"),
+        ({"score": 5, "outOf": 10.0}, "it has `outOf`"),
+        ('{"score": 5, "max": 100}', "it has `max`"),
     ],
 )
 def test_invalid_scores_are_refused(said: Any, why: str) -> None:
@@ -82,6 +86,11 @@ def test_a_score_is_on_the_scale_that_the_judge_declares(
     score: float, scale: float, on_ours: float, final: bool
 ) -> None:
     assert read_score(Said({"score": score, "maxScore": scale}, final=final), FIVE).score == on_ours
+
+
+@pytest.mark.parametrize("other", [{"max_score": 5}, {"scale": 5.0}, {"scale": "1 to 5"}, {"model": 10}])
+def test_other_words_of_a_judge_beside_its_score_do_not_count(other: dict[str, Any]) -> None:
+    assert read_score(Said({"score": 4} | other), FIVE).score == 4
 
 
 def test_a_share_without_a_scale_is_refused_of_code() -> None:
