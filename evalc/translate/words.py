@@ -250,8 +250,8 @@ class Words(Meaning):
                     place = _place_at(found["path"], is_key=text.startswith(("at '", 'at "')))
                 except NoLine:
                     continue
-                if kind == "size" and isinstance(place, Place):
-                    place = _measure(place, "chars", is_each=text.startswith("at "))
+                if kind in ("chars", "items") and isinstance(place, Place):
+                    place = _measure(place, kind, is_each=text.startswith("at "))
                 return place, "is of type " * (kind == "type") + rest
         words = re.match(r"(?:the )?((?:[A-Za-z_-]+ ?){1,5})", text)
         known = words[1].split() if words else []
@@ -293,10 +293,13 @@ class Words(Meaning):
             case "", [value] if (size := re.fullmatch("(?:length|size)(.+)", meant)) and size[1] in names.OPERATORS:
                 return self.compared(names.OPERATORS[size[1]], Part("size", subject), value)
             case "length {}", [limits]:
-                return self.limits(Part("size", subject), limits if isinstance(limits, dict) else {"==": limits})
+                word = "items" if "count" in meant else "chars"
+                of = _measure(subject, word, is_each=False) if isinstance(subject, Place) else Part("size", subject)
+                return self.limits(of, limits if isinstance(limits, dict) else {"==": limits})
             case "between {} and {}", [low, high] | [[low, high]]:
                 if not isinstance(subject, Place) or not subject.path:
                     return self.limits(subject, {">=": low, "<=": high})
+                refuse_if(isinstance(low, int | float) and isinstance(high, int | float) and low > high)
                 values = [low, high]
             case "contains {}", [tool] if subject == Part("names"):
                 return self.times(tool, ">=", 1)
