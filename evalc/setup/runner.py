@@ -25,6 +25,7 @@ from evalc.config.http import expanded
 from evalc.config.kinds import in_camel_case
 from evalc.config.tables import JudgeTable, ModelTable, Setting
 from evalc.diagnostics import Diagnostics
+from evalc.diagnostics.near import typo_of
 from evalc.model.case import Gates
 from evalc.model.json import short_hash
 from evalc.report import ReportedSuite
@@ -43,7 +44,7 @@ from evalc.runtime.run.gates import Limits
 from evalc.runtime.run.run import run_suites
 from evalc.runtime.run.tokens import capture_snapshot, load_object
 from evalc.runtime.store.journal import Asked, kept_snapshot
-from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.redact import SHORTEST, Redactor
 from evalc.runtime.store.runs import LATEST, new_run_id, write_closing
 from evalc.setup.compile import checks_in, line_of
 from evalc.setup.finished import Run
@@ -178,6 +179,16 @@ async def merge(what: ToRun, parts: Sequence[Part], settings: Settings, observer
     return _closed(what, await merge_suites(what.suites, parts, options, observer=observer), settings, options)
 
 
+def _unprotected(names: Iterable[str], environ: Mapping[str, str]) -> Iterator[str]:
+    """Warnings of variables that `secrets` names, and whose values stay in what is written."""
+    for name in names:
+        value = environ.get(name, "").strip()
+        if value and len(value) < SHORTEST:
+            yield f"the value of `{name}` in `secrets` has fewer than {SHORTEST} characters, and is not struck out"
+        elif name not in environ and (typo := typo_of(name, environ)) is not None:
+            yield f"`{name}` in `secrets` is not set, and the value of `{typo.meant}` is not struck out"
+
+
 def _snapshot_of(past: PastRun) -> object:
     """The snapshot that a run was checked with; None if it had none."""
     return None if past.header is None else kept_snapshot(past.header)
@@ -210,7 +221,7 @@ def _closed(
     run = Run(
         finished=finished,
         problems=what.problems,
-        notes=(*what.notes, *filter(None, (idle, warning))),
+        notes=(*what.notes, *_unprotected(settings.secrets, os.environ), *filter(None, (idle, warning))),
         strict=settings.strict,
         selected=what.selected,
         inventory=what.inventory,

@@ -45,6 +45,27 @@ def test_a_secret_that_a_header_echoes_is_struck_out_though_it_is_cut(
 
 
 @pytest.mark.parametrize(
+    ("variables", "warning"),
+    [
+        ({"DB_PASSWORD": "hunter2"}, "the value of `DB_PASSWORD` in `secrets` has fewer than 8 characters"),
+        ({"DB_PASWORD": "hunter2-hunter2"}, "`DB_PASSWORD` in `secrets` is not set, and the value of `DB_PASWORD` is"),
+        ({"DB_PASSWORD": "hunter2-hunter2"}, ""),
+        ({"DB_PASSWORD": "", "DB_PASWORD": "x"}, ""),
+        ({"OTHER": "hunter2-hunter2"}, ""),
+    ],
+)
+def test_a_run_warns_of_secrets_that_are_not_struck_out(
+    invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], warning: str
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    (project / "evalc.toml").write_text("secrets = ['DB_PASSWORD']\n")
+    out = " ".join(invoke("run", "--agent", "demo").out.split())
+    assert warning in out
+    assert ("in `secrets`" in out) is bool(warning)
+
+
+@pytest.mark.parametrize(
     "named", ["agent = 'python:says:x'", "judge = 'python:says:x'", "user = 'python:says:x'", "checks = ['says.py']"]
 )
 def test_a_secret_that_code_says_when_it_is_imported_is_struck_out(
