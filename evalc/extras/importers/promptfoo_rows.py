@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count, groupby
 from typing import Any, Final, NamedTuple
@@ -142,8 +143,12 @@ def _is_shorter(rows: Sequence[Noted], apart: Sequence[Noted]) -> bool:
     """Whether rows take no more lines than the cases, or far fewer words; two cases have to become shorter."""
     written, others = (write_yaml({"test_cases": cases}, for_others=False) for cases in (rows, apart))
     gain = len(others.split()) * _LESS - len(written.split())
-    lines = [sum(map(bool, text.split("\n"))) for text in (written, others)]
-    return lines[0] + 2 <= lines[1] if len(apart) == 2 else lines[0] <= lines[1] or gain > 0
+    lines, before = _lines_of(rows), _lines_of(apart)
+    return lines + 2 <= before if len(apart) == 2 else lines <= before or gain > 0
+
+
+def _lines_of(cases: Sequence[Noted]) -> int:
+    return sum(map(bool, write_yaml({"test_cases": cases}, for_others=False).split("\n")))
 
 
 def _is_whole(group: Sequence[_Case]) -> bool:
@@ -189,7 +194,9 @@ def _rows_of(group: Sequence[_Case], names: CaseNames, naming: str) -> Noted:
         written: dict[str, Any] = {"name": name, **({"description": first.about} if first.about else {})}
         written["for_each"] = {"file": table.path, "key": key} if key and not is_named else table.path
     else:
-        written = _listed(group, rows, comments, key if is_named else "")
+        usual = [_usual_inputs(group, least) for least in (len(group), len(group) // 2 + 1)]
+        found = [_listed(group, rows, comments, key if is_named else "", each) for each in usual]
+        written = found[0] if usual[0] == usual[1] else min(found, key=lambda case: _lines_of([Noted(case)]))
     for each, value in first.noted.value.items():
         if each == "validate":
             written[each] = [*_filled_by(first, value.value, columns)]
@@ -211,11 +218,14 @@ def _columns_of(group: Sequence[_Case]) -> dict[int, str]:
 
 
 def _listed(
-    group: Sequence[_Case], rows: Sequence[Mapping[str, Any]], comments: Sequence[tuple[str, ...]], key: str
+    group: Sequence[_Case],
+    rows: Sequence[Mapping[str, Any]],
+    comments: Sequence[tuple[str, ...]],
+    key: str,
+    usual: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The name, the description, the inputs that all rows have, and the rows with the others, called by the `key`."""
-    same = {name: each for name, each in rows[0].items() if all(row.get(name, ...) == each for row in rows)}
-    taken = {*rows[0], *(name for row in rows for name in row)}
+    """The name, the description, the `usual` inputs, and the rows with those that differ, called by the `key`."""
+    taken = {name for row in rows for name in row}
     called, about = [case.name for case in group], ""
     written: dict[str, Any] = {}
     if _is_one(group):
@@ -228,10 +238,24 @@ def _listed(
     key = key or _free("name", {*taken, about})
     listed = []
     for case, row, name, said in zip(group, rows, called, comments, strict=True):
-        own = {column: each for column, each in row.items() if column not in same}
+        own = {
+            column: each
+            for column, each in row.items()
+            if column not in usual or json.dumps(usual[column]) != json.dumps(each)  # 1 and true are equal
+        }
         own |= {about: case.about or case.name} if about else {}
         listed.append(Noted({key: own.get(key, name), **own}, said) if said else {key: own.get(key, name), **own})
-    return {"name": f"{{{{{key}}}}}", **written, **({"inputs": same} if same else {}), "for_each": listed}
+    return {"name": f"{{{{{key}}}}}", **written, **({"inputs": usual} if usual else {}), "for_each": listed}
+
+
+def _usual_inputs(group: Sequence[_Case], least: int) -> dict[str, Any]:
+    """The values of inputs of all cases that at least so many of them have, more than half."""
+    found: dict[str, Any] = {}
+    for name in group[0].inputs:
+        if all(name in case.inputs for case in group):
+            text, times = Counter(json.dumps(case.inputs[name]) for case in group).most_common(1)[0]
+            found |= {name: json.loads(text)} if times >= least else {}
+    return found
 
 
 def _filled_by(case: _Case, checks: Sequence[Noted], columns: Mapping[int, str]) -> Iterator[Any]:

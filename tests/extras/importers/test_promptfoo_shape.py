@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from textwrap import dedent
 
@@ -474,3 +475,17 @@ def test_the_head_says_in_one_line_what_configurations_are_for(tmp_path: Path) -
         "the providers `echo` (promptfooconfig.yaml:2:12), `evaluateOptions` (promptfooconfig.yaml:3:1), `outputPath`"
     )
     assert head == [f"not imported: {what} (promptfooconfig.yaml:4:1): {IN_CONFIGURATION}"]
+
+
+def test_rows_say_only_what_differs_from_most(tmp_path: Path) -> None:
+    days = [1, 1, True, 1, 1, "1", 1, 1]
+    places = ["Dubai, in the United Arab Emirates, for a week in the coming spring"] * 7 + ["Paris"]
+    test = "  - {vars: {q: question %s, place: '%s', days: %s}, assert: [{type: equals, value: %s}]}\n"
+    tests = [test % (n, places[n], json.dumps(day), "word" * (n + 1)) for n, day in enumerate(days)]
+    text, cases = imported(f"prompts: ['{{{{q}}}} {{{{place}}}} {{{{days}}}}']\ntests:\n{''.join(tests)}", tmp_path)
+    assert text.count("Dubai") == 1
+    assert "- {q: question 1, expected: wordword}\n" in text
+    assert "- {q: question 2, days: true, expected: wordwordword}\n" in text
+    assert "- {q: question 7, place: Paris, expected: " in text
+    assert [case.input.inputs["days"] for case in cases if case.input.inputs] == days
+    assert [case.input.inputs["place"] for case in cases if case.input.inputs] == places
