@@ -45,6 +45,7 @@ ELSEWHERE = {
     "EV438": "is about words in a mapping or a path: tests/dsl/test_asked.py",
     "EV439": "is about the name of an argument: tests/dsl/test_asked.py",
     "EV440": "is about a number right behind a measure: tests/dsl/test_asked.py",
+    "EV442": "is about several checks below `not`: tests/dsl/test_asked.py",
     "EV441": "is about what several contain: tests/dsl/test_asked.py",
     "EV450": "takes a lock file: tests/cli/test_lock.py",
     "EV451": "likewise",

@@ -259,6 +259,20 @@ def test_a_place_of_several_asked_otherwise_is_not_reported(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('not: [contains "x", contains "y"]', True),
+        ('any_of: [json, {not: [contains "x", non-empty]}]', True),
+        ('not: [contains "x"]', False),
+        ('not: {all_of: [contains "x", contains "y"]}', False),
+        ('not: {any_of: [contains "x", contains "y"]}', False),
+    ],
+)
+def test_several_checks_below_not_are_reported(line: str, *, found: bool) -> None:
+    assert ("EV442" in warnings(line)) is found
+
+
+@pytest.mark.parametrize(
     ("written", "advice"),
     [
         ("- [contains 'x']", "behind one dash"),
