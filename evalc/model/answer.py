@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import msgspec
@@ -48,6 +48,9 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
 
 MOST_WRITTEN: Final = 100
 """The files of an attempt that are kept at most."""
+LONGEST_WRITTEN: Final = 100_000
+MOST_WRITTEN_TEXT: Final = 300_000
+"""The bytes of one text, and of all texts of an attempt, that are kept."""
 NOT_LOOKED_AT: Final = ("__pycache__", "node_modules", "venv")
 """The folders of an attempt whose files are not kept, beside those that are hidden."""
 
@@ -61,6 +64,12 @@ class WrittenFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     path: str
     size: int
     text: str | None = None
+
+
+def has_room(size: int, before: Iterable[WrittenFile]) -> bool:
+    """Whether a text of so many bytes is kept behind the texts of these files."""
+    kept = sum(file.size for file in before if file.text is not None)
+    return size <= min(LONGEST_WRITTEN, MOST_WRITTEN_TEXT - kept)
 
 
 class TraceContext(NamedTuple):

@@ -24,7 +24,15 @@ import msgspec
 from evalc.base.errors import AgentError, AgentProtocolError, EvalcError, MachineFailed
 from evalc.base.files import is_below, make_folder, read_limited, skill_name
 from evalc.base.terminal import excerpt, well_formed
-from evalc.model.answer import MOST_WRITTEN, NOT_LOOKED_AT, AgentResponse, ToolCall, WrittenFile
+from evalc.model.answer import (
+    LONGEST_WRITTEN,
+    MOST_WRITTEN,
+    NOT_LOOKED_AT,
+    AgentResponse,
+    ToolCall,
+    WrittenFile,
+    has_room,
+)
 from evalc.model.case import SKILL_TOOL
 from evalc.runtime.agents import wire
 from evalc.runtime.mapping import JsonPath
@@ -34,9 +42,6 @@ _LARGEST: Final = 100_000
 SKILLS: Final = ".agents/skills"
 """Where programs without a profile find skills."""
 _MANIFEST: Final = re.compile(r"[/\\]skills[/\\]+(?:[^/\\\s\"']+[/\\]+)*?(?P<name>[\w.-]+)[/\\]+SKILL\.md(?!\.?\w)")
-_LONGEST_TEXT: Final = 100_000
-_MOST_TEXT: Final = 300_000
-"""The bytes of one text, and of all texts of an attempt, that are kept."""
 _NOT_COPIED: Final = (".git", ".evalc", ".venv", "__pycache__", "evals", "node_modules")
 """The parts of a skill that no agent is given: above all the evals, which say what is asked of it."""
 
@@ -179,14 +184,12 @@ def stamps_in(folder: Path) -> dict[str, tuple[int, int, int]]:
 def written_in(folder: Path, before: Mapping[str, object]) -> tuple[WrittenFile, ...]:
     """The files in a folder that are not as they were `before`, with their texts as far as these are not too long."""
     changed = [(path, stamp[1]) for path, stamp in stamps_in(folder).items() if before.get(path) != stamp]
-    left = _MOST_TEXT
     written: list[WrittenFile] = []
     for path, size in changed[:MOST_WRITTEN]:
         text = None
-        if size <= min(left, _LONGEST_TEXT):
+        if has_room(size, written):
             with suppress(OSError, EvalcError, UnicodeDecodeError):
-                text = read_limited(folder / path, _LONGEST_TEXT).decode()
-                left -= size
+                text = read_limited(folder / path, LONGEST_WRITTEN).decode()
         name = well_formed(path.replace(os.sep, "/"))
         written.append(WrittenFile(path=name, size=size, text=text))
     return tuple(written)

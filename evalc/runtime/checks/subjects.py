@@ -12,7 +12,7 @@ from evalc.base.terminal import counted, so_often, well_formed
 from evalc.check import tree as t
 from evalc.check.texts import NotJson, parse_leniently
 from evalc.check.values import CannotAsk, as_text, count, measure
-from evalc.model.answer import MOST_WRITTEN, ToolCall, Usage
+from evalc.model.answer import MOST_WRITTEN, ToolCall, Usage, has_room
 from evalc.model.json import EVERY, MISSING, path_of_key, steps, values_at
 from evalc.runtime.checks import (
     NOT_APPLICABLE,
@@ -162,7 +162,7 @@ def _file(step: t.File, view: View) -> View:
     if written is None:
         raise NoAnswer(broken(f"{shown(step.path)}: {NO_FOLDER}"))
     there = replace(view, kind="file", name=step.path, in_file=True)
-    file = next((each for each in written if each.path == step.path), None)
+    number, file = next((found for found in enumerate(written) if found[1].path == step.path), (0, None))
     if file is None:
         if len(written) >= MOST_WRITTEN:
             raise NoAnswer(
@@ -171,8 +171,10 @@ def _file(step: t.File, view: View) -> View:
         return replace(there, value=MISSING, fault=unasked(f"{shown(step.path)} was not written", absent=True))
     if file.text is None:
         size = counted(file.size, "byte")
-        why = f"{shown(step.path)} is no text in UTF-8, or too long to be kept: it has {size}"
-        return replace(there, value=size, fault=unasked(why))
+        if not has_room(file.size, written[:number]):
+            why = f"{shown(step.path)} was not kept, since it or the files together are too long: it has {size}"
+            return replace(there, value=size, fault=broken(why))
+        return replace(there, value=size, fault=unasked(f"{shown(step.path)} is no text in UTF-8: it has {size}"))
     return replace(there, value=file.text)
 
 

@@ -50,6 +50,22 @@ def test_a_file_is_asked_as_a_response_is(ask: Ask, check: Check, outcome: str, 
         assert verdict.message == message
 
 
+@pytest.mark.parametrize(
+    ("sizes", "is_kept"),
+    [((), True), ((100_000, 100_000), True), ((100_000, 100_000, 99_990), False), ((300_000, 90_000), True)],
+)
+def test_a_text_that_there_was_no_room_for_is_no_failure_of_the_agent(
+    ask: Ask, sizes: tuple[int, ...], is_kept: bool
+) -> None:
+    before = [WrittenFile(path=f"{size}.md", size=size, text="a" if size <= 100_000 else None) for size in sizes]
+    written = (*before, WrittenFile(path="z.json", size=50))
+    for check in (Test("contains", "a"), Not(Test("contains", "a")), Of(At("a"), Test("exists"))):
+        assert ask(of("z.json", check), written=written).outcome == ("failed" if is_kept else "error")
+    assert ask(of("z.json", Test("exists")), written=written).outcome == "passed"
+    if 300_000 in sizes:
+        assert ask(of("300000.md", Test("contains", "a")), written=written).outcome == "error"
+
+
 def test_an_agent_without_a_folder_is_not_asked_for_files(ask: Ask) -> None:
     for check in (Test("exists"), Not(Test("exists")), Test("contains", "a")):
         verdict = ask(of("report.md", check), "Done.")
