@@ -209,6 +209,13 @@ LINES = {
     "latency > 1s and < 5s": "latency > 1s and latency < 5s",
     "the number of items in a is 3": "at a count == 3",
     "the length of a is 3": "at a count == 3 or at a length == 3 chars",
+    'the JSON must not have a "x" field': "at x not exists",
+    'Then the JSON should have a field "id"': "at id exists",
+    'the "items" array should have 3 elements': "at items count == 3",
+    'the "total" field should be greater than 5': "at total > 5",
+    'uses the word "x" no more than twice': 'contains "x" at most 2 times',
+    'must not use the word "x"': 'not contains "x"',
+    'uses the "search" tool twice': "tool search called 2 times",
     "trajectory unordered match [search, book]": "tools include [search, book] and tool count == 2",
     "trajectory_strict_match [search, book]": "tools called [search, book]",
     r"not-regex \d{3}/\d{4}": r"not matches /\d{3}\/\d{4}/",
@@ -539,6 +546,10 @@ contains both "x" or "y"
 contains a link or an email address
 contains "x" and not a link
 not calls search twice
+uses "please" at most twice
+does not use "please"
+never uses "please"
+the "x" field
 calls search with limit more than 5 but less than 9
 contains "x" and more than 5
 at x should not be lower than 5 or higher than 9
