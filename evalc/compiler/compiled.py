@@ -127,6 +127,15 @@ class CompiledSuite:
         """The cases, lowered one at a time."""
         return map(itemgetter(1), self._lowered())
 
+    def copied(self) -> Iterator[str]:
+        """The files and folders that agents are given copies of in its cases, from the project's root."""
+        for part in self._cases.parts:
+            for case in part.expand() if isinstance(part, ir.CaseRows) else (part,):
+                paths = (*(case.files or {}).values(), *(() if case.skill is None else (case.skill,)))
+                if not paths:
+                    break  # nor have the cases of other rows of its table
+                yield from paths
+
     def _lowered(self) -> Iterator[tuple[ir.Case, m.Case]]:
         """The cases, and what they are lowered to: of a table each time anew, of others once."""
         for part, lowered in zip(self._cases.parts, self._written_out, strict=True):

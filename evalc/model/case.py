@@ -110,11 +110,6 @@ class Input(_Record, frozen=True, kw_only=True):
     files: dict[str, str] | None = None
     skill: str | None = None
 
-    @property
-    def copied(self) -> tuple[str, ...]:
-        """The files and folders that an attempt is given copies of."""
-        return (*(self.files or {}).values(), *(() if self.skill is None else (self.skill,)))
-
 
 class CheckLink(_Record, frozen=True, kw_only=True):
     """A check of a criterion: JSON pointers from the case's root to its assertions, which pass together."""

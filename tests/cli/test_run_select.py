@@ -312,7 +312,8 @@ eval:
   test_cases:
     - name: files
       message: Sum it up
-      files: [bill.txt, folder]
+      for_each: {key: bill, rows: [{bill: bill.txt}, {bill: other.txt}]}
+      files: ["{{bill}}", folder]
       validate: [non-empty]
     - name: skill
       message: Sum it up
@@ -323,13 +324,14 @@ eval:
 
 @pytest.mark.parametrize("is_compiled", [False, True])
 @pytest.mark.parametrize(
-    "part", ["evals/bill.txt", "evals/folder/in/it.txt", "skills/bills/SKILL.md", "skills/bills/new.py"]
+    "part",
+    ["evals/bill.txt", "evals/other.txt", "evals/folder/in/it.txt", "skills/bills/SKILL.md", "skills/bills/new.py"],
 )
 def test_a_change_of_what_an_agent_is_given_is_one_of_the_suite(
     invoke: Invoke, project: Path, part: str, is_compiled: bool
 ) -> None:
     (project / ".git").rmdir()
-    for file in ("evals/bill.txt", "evals/folder/in/it.txt", "skills/bills/SKILL.md"):
+    for file in ("evals/bill.txt", "evals/other.txt", "evals/folder/in/it.txt", "skills/bills/SKILL.md"):
         (project / file).parent.mkdir(parents=True, exist_ok=True)
         (project / file).write_text("---\nname: bills\ndescription: Reads bills\n---\n")
     (project / "evals" / "given.eval.yaml").write_text(GIVEN)
@@ -342,7 +344,7 @@ def test_a_change_of_what_an_agent_is_given_is_one_of_the_suite(
     run = ("run", "--changed-since", "HEAD", "--agent", "demo")
     assert invoke(*run).err.startswith("nothing to run")
     (project / part).write_text("other")
-    assert ran(invoke(*run, "--json")) == ["given/files", "given/skill"]
+    assert ran(invoke(*run, "--json")) == ["given/files@bill.txt", "given/files@other.txt", "given/skill"]
 
 
 @pytest.mark.parametrize("part", ["skills/mail/SKILL.md", "imported.js", "words.json"])
