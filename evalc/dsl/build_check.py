@@ -45,7 +45,7 @@ _SAYS_MORE: Final = re.compile(
     re.VERBOSE,
 )
 """Texts without quotes that may be more than a text in the language of checks."""
-_JOINS: Final = re.compile(r"\b(?:not|no|any of|all of|none of|one of|n?either|n?or|both|and)\b")
+_JOINS: Final = re.compile(r"^[“„\u2018]|\b(?:not|no|any of|all of|none of|one of|n?either|n?or|both|and)\b")
 """Words that join or deny texts on a line."""
 _OF_TEXTS: Final = frozenset(("contains", "contains_any", "contains_all", "equals", "starts_with", "ends_with"))
 _BOUNDS: Final = {"min": ">=", "max": "<=", "above": ">", "below": "<"}
@@ -524,7 +524,9 @@ def _warn_of_words(fields: Fields, item: Mapping, line: Asked) -> None:
         end = item.end if fields.source.text[item.start] == "{" else text.end
         fix = None if is_linked else quoting.rewritten_item(fields.source, item.start, end, as_item)
         shown = "" if fix is None else as_item
-        fields.warn(text, Finding("EV438", fix=fix, path="", text=text.text, line="", corrected=shown))
+        fields.warn(
+            text, Finding("EV438", fix=fix, path="", text=text.text, line="", corrected=shown, curly=text.text[0])
+        )
 
 
 def _custom(fields: Fields, type_: Str) -> CheckLeaf:

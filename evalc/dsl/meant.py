@@ -74,7 +74,7 @@ def hints(text: str) -> dict[str, str]:
         "in_seconds": f"{text}s" if _WITHOUT_UNIT.search(text) else "",
         "own": f"check {text}" if _CALL.fullmatch(text) else "",
         "text": f"contains {_NAME.sub(_in_quotes, text)}" if _ONE_TEXT.fullmatch(text) else "",
-        "place": f"at {text}" if _PLACE.match(text) and not is_keyword(text.split(maxsplit=1)[0]) else "",
+        "place": "" if is_keyword(text.partition(" ")[0]) else _PLACE.sub(r"at \g<0>", _NAME.sub(_in_quotes, text)),
         "whole": _ANSWER.sub(r"equals \1", text),
         "part": _ANSWER.sub(r"contains \1", text),
         "exact": _TOOLS.sub(_called("called"), text),
@@ -144,6 +144,9 @@ def meant_by_words(before: str, text: str) -> str | None:
     `before` is the line up to them. What is denied has to be a name, since `not found` is a text as it is, and `and`
     joins what is not to occur, where a text with it would pass what holds either half.
     """
+    if (curly := _CURLY.fullmatch(text)) is not None:
+        line = f"{before}{json.dumps(curly[1], ensure_ascii=False)}"
+        return line if is_check(line) else None
     found = _JOINED.fullmatch(text)
     if found is None or len(text.split()) > _MOST_JOINED:
         return None
@@ -229,6 +232,7 @@ _NAME_AND_MORE: Final = re.compile(
 """A name and when it is to be there, or with what: `Paris if asked`."""
 _JOINTS: Final = re.compile(r"\b(?:AND|OR|NOT|NOR|BUT)\b|(?<= )(?:And|Or|Nor|But)\b")
 _LEADING: Final = re.compile(r"(?:either|neither|both|any of|all of|none of) ")
+_THE_WORD: Final = re.compile(r"the (?:words?|phrase|name|text|letters?) [A-Z]")
 _FOR: Final = re.compile(r"\bfor\b")
 _ANSWERS: Final = re.compile(r"(?:yes|no)(?: or (?:yes|no))?", re.IGNORECASE)
 _CHOICE: Final = re.compile(r"[a-z]\w*(?:, [a-z]\w*)*,? or [a-z]\w*")
@@ -239,6 +243,7 @@ _OTHERS: Final = re.compile("similar|equivalent|so|such|others?|else|equal|longe
 _JOINED: Final = re.compile(
     r"(?P<lead>(?:not|no|either|neither|both|any of|all of|none of|one of) )?(?P<open>\[)?(?P<joined>.+?)(?(open)\])"
 )
+_CURLY: Final = re.compile(r"[“„\u2018]([^“”„\u2018\u2019]*)[“”\u2019]")
 _JOINT: Final = re.compile(r"(,? (?:and not|but not|or|nor|and) |, )")
 _MOST_JOINED: Final = 8
 _DENIES: Final = re.compile(r"\b(?:not|never|none|no)\b|n't\b")
@@ -260,7 +265,10 @@ _MAY_BE: Final = re.compile(
     r"|seldom|need not|(?:do|does|should)(?: not|n't) (?:have|need) to) "
 )
 _WITHOUT_UNIT: Final = re.compile(r"latency\s[^\w]*\s?[\d.]+$")
-_PLACE: Final = re.compile(r"[A-Za-z_][\w.]* (?:is|equals|contains|[<>=!]=?|==)? ?[\"'\d]")
+_PLACE: Final = re.compile(
+    r"^[A-Za-z_][\w.]* (?:is |must be |should be )?"
+    r"(?:equals |contains |(?:less|more) than |above |below |over |under |at (?:least|most) |[<>=!]=? ?)?[\"'\d].*$"
+)
 _SENTENCE: Final = re.compile(
     r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*(?:,? (?:[\w'\u2019-]+|\$?\d[\d,.]*%?|\"[^\"\\]*\"))+[!?]?"
 )
@@ -351,6 +359,8 @@ def _with_names_quoted(before: str, rest: str, terminals: frozenset[str]) -> Mea
         return None
     if _is_ban(before, rest):
         return None
+    if _THE_WORD.match(rest):
+        return _in_other_words(before + rest)
     if _ANSWERS.fullmatch(rest) or (terminals <= _VALUES and _is_choice(rest)):
         return Meant(f"{before}{_CHOSEN.sub(_in_quotes, rest)}", False)
     lowered = _JOINTS.sub(lambda joint: joint[0].lower(), rest)

@@ -126,6 +126,8 @@ def test_a_text_that_is_none_is_not_reported(words: str) -> None:
         ("contains: all of Paris, Rome", 'contains all of "Paris", "Rome"'),
         ("contains: either a or b", 'contains any of ["a", "b"]'),
         ("contains: Paris and not London", 'contains "Paris" and not contains "London"'),
+        ("not contains: “London”", 'not contains "London"'),
+        ("contains: \u2018London\u2019", 'contains "London"'),
         ("contains any of: yes or no", 'contains any of ["yes", "no"]'),
         ("not contains: Paris and Rome", 'not contains "Paris" and not contains "Rome"'),
         ("equals: not Paris", 'not equals "Paris"'),

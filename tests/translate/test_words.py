@@ -334,6 +334,10 @@ LINES = {
     "between one and three sentences": "sentences >= 1 and sentences <= 3",
     "must not use tools": "tools called []",
     "do not call any tools": "tools called []",
+    'must begin with the word "x"': 'starts with "x"',
+    'ends in "!"': 'ends with "!"',
+    "contains 20%": 'contains "20%"',
+    "calls at most two tools": "tool count <= 2",
     # Numbers in words.
     "at most three sentences": "sentences <= 3",
     "fewer than five sentences": "sentences < 5",
