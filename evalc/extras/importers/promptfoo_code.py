@@ -10,6 +10,7 @@ import csv
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
+from copy import copy
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple, final
@@ -133,18 +134,12 @@ class _File(NamedTuple):
 
 @final
 class Code:
-    """The code of a configuration's assertions, in files beside the suite that the configuration of evalc names.
+    """The code of a configuration's assertions, in files beside the suite that the configuration of evalc names."""
 
-    Attributes:
-        knows_prompt: whether what is sent is the text that promptfoo gives to code, which has conversations as JSON.
-        test: the description and the metadata of the test.
-        gives_objects: whether promptfoo reads every output as JSON before it gives it to code.
-    """
-
-    def __init__(self, given: Configuration, suite: str) -> None:
-        self.knows_prompt = True
-        self.test: Mapping[str, Any] = {}
-        self.gives_objects = False
+    def __init__(self, given: Configuration, suite: str, *, gives_objects: bool) -> None:
+        self.gives_objects = gives_objects  # whether promptfoo reads every output as JSON before it gives it to code
+        self._knows_prompt = True
+        self._test: Mapping[str, Any] = {}
         self._given = given
         self._suite = suite
         self._prefix = re.sub(r"\W|^(?=\d)", "_", suite, flags=re.ASCII)
@@ -152,6 +147,15 @@ class Code:
         self._files: dict[str, Path] = {}  # the checks of files that are there, with the file
         self._read: dict[str, _File | Unmappable] = {}  # files of JavaScript, by their paths
         self._constants: dict[str, str] = {}  # the names of functions of such files, by what they are there
+
+    def of_test(self, test: Mapping[str, Any], *, knows_prompt: bool) -> Code:
+        """The code of one test, which is given its parts, in the same files.
+
+        It `knows_prompt` if what is sent is the text that promptfoo gives to code, which has conversations as JSON.
+        """
+        code = copy(self)
+        code._test, code._knows_prompt = test, knows_prompt
+        return code
 
     def check(self, fields: Mapping[str, Any], values: Mapping[str, Any]) -> Check:
         """The check that an assertion is, whose values its templates may use.
@@ -231,7 +235,7 @@ class Code:
 
     def _given_of_test(self, asked: Set[str]) -> dict[str, Any]:
         """The argument with the parts of the test that code asks for."""
-        test = {name: value for name, value in self.test.items() if name in asked}
+        test = {name: value for name, value in self._test.items() if name in asked}
         if has_template(str(test)):
             raise Unmappable("there is a template in what it asks of its test")
         return {"test": test} if asked else {}
@@ -324,7 +328,7 @@ class Code:
         return functions[text]
 
     def _refuse_prompts(self, code: str) -> None:
-        if not self.knows_prompt and _PROMPT.search(code):
+        if not self._knows_prompt and _PROMPT.search(code):
             raise Unmappable("it uses `prompt` of the context, and another is sent here")
 
     def _named(self, said: str) -> str:
