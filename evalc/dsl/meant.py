@@ -247,6 +247,7 @@ _CURLY: Final = re.compile(r"[“„\u2018]([^“”„\u2018\u2019]*)[“”\u2
 _JOINT: Final = re.compile(r"(,? (?:and not|but not|or|nor|and) |, )")
 _MOST_JOINED: Final = 8
 _DENIES: Final = re.compile(r"\b(?:not|never|none|no)\b|n't\b")
+_ADDRESS: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:https?://|www\.)[^\s\"'\\]+\w/?")
 _SENTENCE_END: Final = re.compile(r"(?<!\.)\b[^\W\d_]{4,}\.$")
 """The end of a sentence, unless it may be that of an abbreviation."""
 _SAYS: Final = re.compile(r"\b(?:contain|mention|include)s? $")
@@ -330,6 +331,8 @@ def _quoted(before: str, rest: str, terminals: frozenset[str]) -> Meant | None:
         return None
     if "LSQB" in terminals and "STRING" not in terminals and is_check(f"{before}[name]"):
         return _names(before, rest)
+    if "STRING" in terminals and _ADDRESS.fullmatch(rest):
+        return Meant(f'{before}"{rest}"', False)
     if not _says_no_more(rest, before):
         return None
     if "LSQB" in terminals and before.rstrip().endswith(" of"):

@@ -98,6 +98,8 @@ UNSAFE = [
     ("contains Paris, not London", 'contains "Paris" and not contains "London"'),
     ("avoids mentioning London", 'not contains "London"'),
     ("must begin with the word Dear", 'starts with "Dear"'),
+    ("contains www.example.com/a", 'contains "www.example.com/a"'),
+    ("contains info@example.com", 'contains "info@example.com"'),
     ("says No", 'contains "No"'),
     ("The word Paris must not appear", 'not contains "Paris"'),
     ("2-3 sentences", "2..3 sentences"),
