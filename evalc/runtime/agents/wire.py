@@ -208,7 +208,9 @@ def _tool_call(call: object, place: str) -> ToolCall:
     arguments = call.arguments if isinstance(call, ToolCall) else None
     params = _params({"params": call.params} if isinstance(call, ToolCall) else fields, place)
     result, error = fields.get("result", msgspec.UNSET), _error_of(fields.get("error"), place)
-    if success is None and error is not msgspec.UNSET:
+    if success is None and error is msgspec.UNSET and (near := _near(fields, _NEAR_ERRORS, bool)) is not None:
+        error = _error_of(fields[near], place)
+    if success is None and (error is not msgspec.UNSET or _near(fields, _FAILED, lambda value: value is True)):
         success = False
     return ToolCall(
         name=well_formed(name),
@@ -402,7 +404,9 @@ _NEAR_PARAMS: Final = frozenset(
 _NEAR_ERRORS: Final = frozenset(
     ("error", "errors", "err", "errormessage", "errormsg", "exception", "exceptions", "exceptionmessage", "failure")
 )
-_NEAR: Final = _NEAR_CALLS | _NEAR_PARAMS | _NEAR_ERRORS
+_FAILED: Final = frozenset(("iserror", "haserror", "failed", "hasfailed"))
+"""The flags of calls that failed, such as that of MCP."""
+_NEAR: Final = _NEAR_CALLS | _NEAR_PARAMS | _NEAR_ERRORS | _FAILED
 
 
 def _near_calls(fields: Mapping[str, Any]) -> str | None:

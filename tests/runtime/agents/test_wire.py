@@ -400,3 +400,25 @@ def test_an_error_under_a_similar_name_is_an_error(key: str) -> None:
     empty: tuple[object, ...] = (None, False, "", 0, [], {})
     for nothing in empty:
         assert wire.answer_of({"response": "r", key: nothing}).response == "r"
+
+
+@pytest.mark.parametrize(
+    ("said", "success", "error"),
+    [
+        ({"isError": True}, False, msgspec.UNSET),
+        ({"is_error": True, "result": "down"}, False, msgspec.UNSET),
+        ({"failed": True}, False, msgspec.UNSET),
+        ({"errorMessage": "down"}, False, "down"),
+        ({"exception": {"code": 7}}, False, '{"code":7}'),
+        ({"isError": False}, None, msgspec.UNSET),
+        ({"errors": []}, None, msgspec.UNSET),
+        ({"isError": "false"}, None, msgspec.UNSET),
+        ({"isError": True, "success": True}, True, msgspec.UNSET),
+        ({"error": "down", "errors": ["x"]}, False, "down"),
+    ],
+)
+def test_a_call_that_failed_says_so_under_several_names(
+    said: dict[str, Any], success: bool | None, error: str | msgspec.UnsetType
+) -> None:
+    (call,) = wire.answer_of({"response": "", "toolCalls": [{"name": "a", **said}]}).tool_calls
+    assert (call.success, call.error) == (success, error)
