@@ -238,7 +238,7 @@ _ANSWERS: Final = re.compile(r"(?:yes|no)(?: or (?:yes|no))?", re.IGNORECASE)
 _CHOICE: Final = re.compile(r"[a-z]\w*(?:, [a-z]\w*)*,? or [a-z]\w*")
 _CHOSEN: Final = re.compile(r"\b(?!or\b)\w+")
 _LINKS: Final = frozenset(("but", "except", "instead", "nor", "rather", "unless"))
-"""Words that stand between texts, or between checks, more often than within a text."""
+"""Words that stand between texts, or between checks, more often than within a text, as `first` does behind it."""
 _OTHERS: Final = re.compile("similar|equivalent|so|such|others?|else|equal|longer|shorter|later")
 _JOINED: Final = re.compile(
     r"(?P<lead>(?:not|no|either|neither|both|any of|all of|none of|one of) )?(?P<open>\[)?(?P<joined>.+?)(?(open)\])"
@@ -307,7 +307,7 @@ def may_be_text(unquoted: str, *, of: str) -> bool:
 def _says_no_more(unquoted: str, before: str) -> bool:
     """Whether no word is a keyword, and the words do not describe a text; a question may do both."""
     words = _WORD.findall(unquoted.lower())
-    if not _is_question(before) and not _LINKS.isdisjoint(words):
+    if not _is_question(before) and (not _LINKS.isdisjoint(words) or words[1:][-1:] in (["first"], ["last"], ["only"])):
         return False
     if any(is_keyword(word) and not (_is_question(before) and word in _IN_QUESTIONS) for word in words):
         return False

@@ -162,6 +162,8 @@ def test_meant_checks(written: str, meant: str, is_sure: bool) -> None:
         "does not mention Paris nor London",
         "does not mention Paris but London",
         "must not mention Paris unless asked",
+        "mentions Paris first",
+        "contains Paris only",
         # A half would read as if it shared the words of another one.
         "must not start with Paris or end with London",
         "at total is a numbr and non-empty",
