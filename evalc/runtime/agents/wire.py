@@ -415,7 +415,7 @@ def _near_calls(fields: Mapping[str, Any]) -> str | None:
     Where an agreed key is there, `tools` are those on offer, and what has the same value says the same.
     """
     if (found := calls_in(fields)) is None:
-        return near_calls_in(fields)
+        return near_calls_in(fields) or unread_call_in(fields)
     others = {key: value for key, value in fields.items() if value and value != found[1] and key not in _OFFERED}
     return near_calls_in(others)
 
@@ -443,9 +443,14 @@ def unread_call_in(answer: object, read: Iterable[object] = ()) -> str | None:
         read: the values in it that were read as calls, or that need not be.
     """
     known = {id(value) for value in read}
+    seen: set[int] = set()  # what Python code returns may hold itself
     pending = [("", answer)]
     while pending:
         place, value = pending.pop()
+        if id(value) in seen:
+            continue
+        if isinstance(value, list | Mapping):
+            seen.add(id(value))
         if isinstance(value, list):
             pending += [(f"{place}[{index}]", item) for index, item in enumerate(value)]
         elif isinstance(value, Mapping) and id(value) not in known:

@@ -422,3 +422,24 @@ def test_a_call_that_failed_says_so_under_several_names(
 ) -> None:
     (call,) = wire.answer_of({"response": "", "toolCalls": [{"name": "a", **said}]}).tool_calls
     assert (call.success, call.error) == (success, error)
+
+
+@pytest.mark.parametrize(
+    ("more", "near"),
+    [
+        ({"message": {"tool_calls": [{"name": "t"}]}}, "message.tool_calls"),
+        ({"messages": [{"role": "user"}, {"content": [{"type": "tool_use", "name": "t"}]}]}, "messages[1].content[0]"),
+        ({"trace": {"tools_used": ["t"]}}, "trace.tools_used"),
+        ({"trace": {"tool_calls": []}}, None),
+        ({"usage": {"tool_calls": 3}, "config": {"tools": [{"name": "t"}]}}, None),
+        ({"toolCalls": [], "trace": {"tool_calls": [{"name": "t"}]}}, None),
+    ],
+)
+def test_calls_deeper_in_an_answer_are_noticed(more: dict[str, Any], near: str | None) -> None:
+    assert wire.answer_of({"response": "", **more}).near_calls == near
+
+
+def test_an_answer_that_holds_itself_is_read() -> None:
+    answer: dict[str, Any] = {"response": "a", "all": []}
+    answer["all"] += [answer, answer["all"]]
+    assert wire.answer_of(answer).near_calls is None
