@@ -73,10 +73,9 @@ class Checks:
             if not isinstance(data, dict):
                 self._given.problems.add(source, node.span, Finding("EV654", what="an assertion", expected="a mapping"))
                 continue
-            type_ = f"`{data.get('type')}`"
-            if data.get("weight") == 0 and type_ != "`assert-set`" and not isinstance(data.get("weight"), bool):
+            if _weighs_nothing(data):
                 why = "its weight is 0, so it decides nothing in promptfoo; here every check has to hold"
-                lost += [*above, self._given.leave_out(source, _type_of(node), type_, why)]
+                lost += [*above, self._given.leave_out(source, _type_of(node), f"`{data.get('type')}`", why)]
                 continue
             try:
                 self._refuse_unknown({**data, "of": test.transform}, (*test.unknown, *stored))
@@ -86,27 +85,39 @@ class Checks:
                 lost += [*above, self._given.leave_out(source, _type_of(node), _shown(data), f"{reason}")]
                 test.is_whole = are_all = False
                 continue
-            functions = _functions_of(checks)
-            waiting += [] if _are_named(functions, " ".join(above)) else above
-            if "{{" in str(data.get("metric", "")):
-                try:
-                    data = {**data, "metric": with_values(str(data["metric"]), values)}  # noqa: PLW2901
-                except Unmappable as reason:
-                    waiting.append(self._given.leave_out(source, node, f"`metric` of {type_}", f"{reason}"))
-            if isinstance(said := data.get("description"), str) and not _are_named(functions, said):
-                waiting.append(said)
-            for key, why in ignored_keys(data).items():
-                waiting.append(self._given.leave_out(source, node, f"`{key}` of {type_}", why))
-            self.compares_meanings |= any(asks(each, "similar") for each in checks)
+            counted, notes = self._notes(source, node, data, values, checks)
+            waiting += [*([] if _are_named(_functions_of(checks), " ".join(above)) else above), *notes]
             for why in differences:
-                waiting.append(self._given.differ(source, _type_of(node), type_, why))
+                waiting.append(self._given.differ(source, _type_of(node), f"`{data.get('type')}`", why))
                 test.is_whole = False
-            if "icontains" in str(data.get("type")):
-                self._note_folding(source, node, type_)
-            found.append(_Found(all_of(checks), data, tuple(waiting), of_set))
+            found.append(_Found(all_of(checks), counted, tuple(waiting), of_set))
             waiting = []
         if is_number(test.threshold):
             found = self._enough(test, found, are_all=are_all)
+        entries, behind = self._entries(found)
+        return entries, [*behind, *waiting]
+
+    def _notes(
+        self, source: Source, node: Node, data: Mapping[str, Any], values: Mapping[str, Any], checks: Sequence[Check]
+    ) -> tuple[Mapping[str, Any], list[str]]:
+        """An assertion that is imported, with its metric filled in, and what is to be said of it."""
+        type_, notes = f"`{data.get('type')}`", list[str]()
+        if "{{" in str(data.get("metric", "")):
+            try:
+                data = {**data, "metric": with_values(str(data["metric"]), values)}
+            except Unmappable as reason:
+                notes.append(self._given.leave_out(source, node, f"`metric` of {type_}", f"{reason}"))
+        if isinstance(said := data.get("description"), str) and not _are_named(_functions_of(checks), said):
+            notes.append(said)
+        for key, why in ignored_keys(data).items():
+            notes.append(self._given.leave_out(source, node, f"`{key}` of {type_}", why))
+        self.compares_meanings |= any(asks(each, "similar") for each in checks)
+        if "icontains" in str(data.get("type")):
+            self._note_folding(source, node, type_)
+        return data, notes
+
+    def _entries(self, found: Sequence[_Found]) -> tuple[list[Noted], list[str]]:
+        """The entries of `validate:` that the checks of a test are, and comments of those that others include."""
         single = [(part, data, notes) for check, data, above, _ in found for part, notes in _parts(check, above)]
         scored = [not data.keys().isdisjoint(("metric", "weight")) for _, data, _ in single]
         placed = of_one_test([check for check, _, _ in single], scored=scored)
@@ -116,7 +127,7 @@ class Checks:
                 behind += notes
             else:
                 entries.append(Noted(self._entry(kept, data), notes))
-        return entries, [*behind, *waiting]
+        return entries, behind
 
     def _enough(self, test: PromptfooTest, found: list[_Found], *, are_all: bool) -> list[_Found]:
         """The checks that hold where the score of a test reaches its threshold."""
@@ -215,6 +226,11 @@ def _parts(check: Check, notes: tuple[str, ...]) -> Iterator[tuple[Check, tuple[
     first, *more = check.checks if isinstance(check, All) else (check,)
     yield first, notes
     yield from ((each, ()) for each in more)
+
+
+def _weighs_nothing(assertion: Mapping[str, Any]) -> bool:
+    weight = assertion.get("weight")
+    return weight == 0 and not isinstance(weight, bool) and assertion.get("type") != "assert-set"
 
 
 def _shown(assertion: Mapping[str, Any]) -> str:

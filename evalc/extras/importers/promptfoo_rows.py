@@ -6,11 +6,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, count, groupby
+from itertools import count, groupby
 from typing import Any, Final, NamedTuple
 
 from evalc.dsl.write_yaml import Noted, write_yaml
 from evalc.extras.importers.imported import CaseNames, name_of
+from evalc.extras.importers.promptfoo_shape import comments_of
 
 _ALWAYS_ROWS: Final = 10
 _LESS: Final = 0.7
@@ -71,11 +72,6 @@ class _Case(NamedTuple):
     @property
     def about(self) -> str:
         return str(self.noted.value.get("description", ""))
-
-    def comments(self) -> Iterator[str]:
-        checks = self.noted.value.get("validate", Noted(()))
-        within = (comment for entry in checks.value for comment in entry.comments)
-        return filter(None, chain(self.noted.comments, within, checks.comments))
 
 
 def in_rows(cases: Sequence[Noted], tables: Sequence[Table | None], naming: str) -> list[Noted]:
@@ -188,7 +184,7 @@ def _rows_of(group: Sequence[_Case], names: CaseNames, naming: str) -> Noted:
     key = _key_of(rows, naming)
     is_named = bool(key) and _are_names([str(row[key]) for row in rows], [case.name for case in group])
     said: set[str] = set()
-    comments = [_not_in(said, case.comments()) for case in group]
+    comments = [_not_in(said, comments_of(case.noted)) for case in group]
     if table is not None and _is_whole(group) and not any(comments) and _is_of(table, rows) and _is_one(group):
         name = f"{{{{{key}}}}}" if is_named else names.make(key, "row")
         written: dict[str, Any] = {"name": name, **({"description": first.about} if first.about else {})}

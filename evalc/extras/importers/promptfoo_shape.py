@@ -79,7 +79,7 @@ def losses_once(
     It is taken out of the other `lists` of comments, too.
     """
     said = [*head, *(each for comments in lists for each in comments)]
-    said += [comment for case in cases for comment in _comments_of(case)]
+    said += [comment for case in cases for comment in comments_of(case)]
     groups: dict[tuple[str, str], list[Loss]] = {}
     for loss in (losses[comment] for comment in said if comment in losses):
         groups.setdefault((loss.how, loss.why), []).append(loss)
@@ -123,7 +123,8 @@ def _places(places: Sequence[str]) -> str:
     return f", {len(shown)} times{listed}" if len(shown) > 1 else listed
 
 
-def _comments_of(case: Noted) -> tuple[str, ...]:
+def comments_of(case: Noted) -> tuple[str, ...]:
+    """The comments above a case and within its checks."""
     checks = case.value.get("validate", Noted(()))
     within = (comment for entry in checks.value for comment in entry.comments)
     return tuple(filter(None, (*case.comments, *within, *checks.comments)))
