@@ -62,7 +62,7 @@ def _meant_by(text: str) -> Meant | None:
             return None
         meant = Meant(repaired.line, meant.is_sure and repaired.is_sure, repaired.note)
         if is_check(meant.line):
-            return None if any(unclear_halves(meant.line)) else meant
+            return meant if _is_clear(meant.line) else None
     return None
 
 
@@ -84,9 +84,13 @@ def hints(text: str) -> dict[str, str]:
         "words": _UNQUOTED.sub(r'\1 "\2"', text),
         "judged": _question(text),
     }
-    return {name: line for name, line in found.items() if line and line != text and is_check(line)} | (
+    return {name: line for name, line in found.items() if line and line != text and _is_clear(line)} | (
         {"optional": text} if found["optional"] else {}
     )
+
+
+def _is_clear(line: str) -> bool:
+    return is_check(line) and not any(unclear_halves(line))
 
 
 def _called(how: str) -> Callable[[re.Match[str]], str]:
@@ -266,8 +270,9 @@ _MAY_BE: Final = re.compile(
     r"|seldom|need not|(?:do|does|should)(?: not|n't) (?:have|need) to) "
 )
 _WITHOUT_UNIT: Final = re.compile(r"latency\s[^\w]*\s?[\d.]+$")
-_PLACE: Final = re.compile(
-    r"^[A-Za-z_][\w.]* (?:is |must be |should be )?"
+_PLACE: Final = re.compile(  # the measures of other tools are no places
+    r"^(?!\w*(?:relevanc|faithful|toxicit|hallucinat|similarit|coheren|perplex))"
+    r"[A-Za-z_][\w.]* (?:is |must be |should be )?"
     r"(?:equals |contains |(?:less|more) than |above |below |over |under |at (?:least|most) |[<>=!]=? ?)?[\"'\d].*$"
 )
 _SENTENCE: Final = re.compile(
