@@ -271,7 +271,7 @@ _MAY_BE: Final = re.compile(
 )
 _WITHOUT_UNIT: Final = re.compile(r"latency\s[^\w]*\s?[\d.]+$")
 _PLACE: Final = re.compile(  # the measures of other tools are no places
-    r"^(?!\w*(?:relevanc|faithful|toxicit|hallucinat|similarit|coheren|perplex))"
+    r"^(?!m(?:ax|in)_|\w*(?:Metric|relevanc|faithful|toxicit|hallucinat|similarit|coheren|perplex))"
     r"[A-Za-z_][\w.]* (?:is |must be |should be )?"
     r"(?:equals |contains |(?:less|more) than |above |below |over |under |at (?:least|most) |[<>=!]=? ?)?[\"'\d].*$"
 )

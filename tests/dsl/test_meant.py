@@ -442,7 +442,7 @@ def test_lines_that_may_be_meant_are_shown(written: str, said: str) -> None:
     assert (problem.fix, problem.finding.help()) == (None, said)
 
 
-@pytest.mark.parametrize("written", ["answer_relevancy >= 0.7", "data.total > 5 and < 10"])
+@pytest.mark.parametrize("written", ["answer_relevancy >= 0.7", "max_steps <= 2", "data.total > 5 and < 10"])
 def test_a_line_that_is_of_no_field_shows_none(written: str) -> None:
     (problem,) = evalc.check(evalc.Source("s.eval.yaml", f"{HEAD}{written}\n"))
     assert "field of JSON" not in str(problem.finding.help())
