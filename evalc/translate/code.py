@@ -333,9 +333,8 @@ def _says(node: Node) -> bool:
 
 
 _SCALAR: Final = r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?'
-_TOKEN: Final = re.compile(
-    rf"(\[(?:(?:{_SCALAR}),\s*)+(?:{_SCALAR})\]|{_SCALAR}|\.?[A-Za-z_]\w*|==|!=|<=|>=|[<>|()\[\];.])"
-)
+_LIST: Final = rf"\[(?:(?:{_SCALAR}),\s*)+(?:{_SCALAR})\]"
+_TOKEN: Final = re.compile(rf"({_LIST}|{_SCALAR}|\.?[A-Za-z_]\w*|==|!=|<=|>=|[<>|()\[\];.])")
 _OPERATORS: Final = ("==", "!=", "<", "<=", ">", ">=", "and", "or")
 
 

@@ -418,8 +418,7 @@ class Meaning:
         match given:
             case [ast.Call(ast.Attribute(ast.Name("expect"), kind), [inner], [])]:  # `toEqual(expect.any(Number))`
                 given = [inner]
-                last = last if "alled" in last else names.MATCHERS.get(kind) or none()
-                words[-1] = last
+                words[-1] = last = last if "alled" in last else names.MATCHERS.get(kind) or none()
         denoted = [self.denoted(each) for each in given or ()]
         values = [each.of if isinstance(each, Part) and each.kind == "literal" else each for each in denoted]
         verb, found = " ".join(words), self.denoted(subject)
@@ -474,11 +473,6 @@ class Meaning:
 
     # --- functions ---
 
-    def _listed(self, of: ast.expr) -> Denoted:
-        """A list, or a text; of the response's JSON it may be the keys."""
-        found = self._known(self.denoted(of))
-        return none() if found == Place("json") else found
-
     def _all(self, quantifier: Which, of: ast.expr) -> Check:
         listed = self._known(self.denoted(of))
         refuse_if(not isinstance(listed, Part) or listed.kind != "listed" or not listed.value[1])
@@ -488,7 +482,7 @@ class Meaning:
 _FUNCTIONS: Final[Mapping[str, Callable[..., Denoted]]] = {
     "len": lambda self, of: _size(self._known(self.denoted(of))),
     "isinstance": lambda self, of, kind: self.typed(self.denoted(of), ast.unparse(kind)),
-    "list": lambda self, of: self._listed(of),
+    "list": lambda self, of: none() if (it := self._known(self.denoted(of))) == Place("json") else it,
     "all": lambda self, of: self._all("every", of),
     "any": lambda self, of: self._all("any", of),
     "set": lambda self, of: (

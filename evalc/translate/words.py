@@ -44,6 +44,7 @@ class Words(Meaning):
         """The condition that a line is, in whatever language it is."""
         code, text = text.strip(), pattern("<SHELL>").sub("", text.strip())
         text = pattern("<COUNTED>").sub(lambda found: names.COUNTS.get(found[0], found[0]), text)
+        text = pattern("<LIMITS>").sub(r"\g<S>\g<O> \g<N>\g<U>\g<W> \g<J> \g<S>\g<P> \g<M>\g<U>\g<W>", text)
         for between, joint in _BETWEEN.items() if depth == 0 else ():
             parted = pattern(f"(?P<before>.*?<TEXT>){between} (?P<behind><TEXT>.*)").fullmatch(text)
             if parted is not None and not (_is_negative(parted["before"]) and "without" in between):
@@ -103,7 +104,6 @@ class Words(Meaning):
             refuse_if(any(re.match("(?:not )?an? ", each) for each in others))  # `contains a link or an email address`
             pieces = [first, *(pattern("^(not )?(?=<TEXT>$)").sub(f"{again} ", each) for each in others)]
             is_neither = elided and _is_negative(first) and all(map(pattern("<TEXT>").fullmatch, others))
-            pieces = self._shared(*pieces)
             if others:  # `does not start with "x" or "y"`
                 return joined("and" if is_neither else word, self._operands(word, pieces, depth + 1))
         negation = re.match(r"(?:not |!(?!=))", text) or none()
@@ -111,18 +111,6 @@ class Words(Meaning):
         refuse_if(often and re.fullmatch(r"\w+(?: times?)?", often["TIMES"]))  # never twice, but three times?
         refuse_if(text[0] == "!" and re.search("[<>=]", pattern(r"<TEXT>|\(.*\)").sub("", text[1:])))
         return negated(self.condition(text[negation.end() :], depth + 1))
-
-    def _shared(self, first: str, *others: str) -> list[str]:
-        """Conditions that each have the subject and the unit: `at x over 5 and under 9`, `over 5 but under 9 words`."""
-        limit = self.subject(first)[1]
-        subject = first.removesuffix(limit)
-        refuse_if(_is_negative(limit) and any(_is_limit(each) and not _is_negative(each) for each in others))
-        units = [found[0] for each in (limit, *others) if (found := re.search(r"(?<=\d) (?!ms|s\b)[a-z]+$", each))]
-        unit = "".join(units[:1])
-        return [
-            f"{first}{unit}" if _is_limit(limit) else first,
-            *(f"{subject}{each}{unit}" if _is_limit(each) else each for each in others),
-        ]
 
     def _operands(self, word: str, pieces: list[str], depth: int) -> Iterator[Check]:
         """The conditions between `and` or `or`, unless one may share the subject or the negation of those before it."""
@@ -430,15 +418,6 @@ def operator_of(words: str) -> str:
     meant, negative = words_of(words)
     op = names.OPERATORS.get(meant) or none()
     return OPPOSITE[op] if negative else str(op)
-
-
-def _is_limit(text: str) -> bool:
-    """Whether words are only a comparison with a number."""
-    try:
-        verb, (value,), _, tail = _parted(text)
-        return not tail and operator_of(verb) in OPPOSITE and isinstance(value, int | float | Part)
-    except (NoLine, ValueError):
-        return False
 
 
 def bare_operator(subject: Denoted) -> str:

@@ -206,6 +206,11 @@ LINES = {
     "has fewer than 9 words and more than 5": "length < 9 words and length > 5 words",
     "the answer has more than 5 but fewer than 9 words": "length > 5 words and length < 9 words",
     "word count at least 5 and at most 9": "length >= 5 words and length <= 9 words",
+    "is longer than 5 words and shorter than 9 words": "length > 5 words and length < 9 words",
+    'mentions "x" more than 2 but fewer than 5 times': (
+        'contains "x" more than 2 times and contains "x" less than 5 times'
+    ),
+    "words at least 5 but not more than 9": "length >= 5 words and length <= 9 words",
     "latency > 1s and < 5s": "latency > 1s and latency < 5s",
     "the number of items in a is 3": "at a count == 3",
     "the length of a is 3": "at a count == 3 or at a length == 3 chars",
@@ -557,6 +562,7 @@ the "x" field
 calls search with limit more than 5 but less than 9
 contains "x" and more than 5
 at x should not be lower than 5 or higher than 9
+at x is not less than 5 and higher than 9
 never calls pay without asking first
 calls search with q "x" and not limit 5
 must not call pay unless ask was called
