@@ -146,7 +146,7 @@ class _Importer:
         for name in [*data][:1]:
             data[name] = Noted(data[name], tuple(above.get("prompts", ())))
         if prompts:
-            cases = in_rows(cases, [test.table for test in over], self._naming)
+            cases = in_rows(cases, [test.table for test in over], self._naming, data.get("inputs", {}))
         said_once(cases)
         text = self._written(data | shared, cases, waiting)
         if text is None:

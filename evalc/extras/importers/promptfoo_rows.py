@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count, groupby
 from typing import Any, Final, NamedTuple
 
+from evalc.diagnostics.near import nearest
 from evalc.dsl.write_yaml import Noted, write_yaml
 from evalc.extras.importers.imported import CaseNames, name_of
 from evalc.extras.importers.promptfoo_shape import comments_of
@@ -26,6 +27,10 @@ _LINE: Final = re.compile(
     rf"(?P<behind>(?: ignoring case| ?[a-z]+)?(?: >= \S+)?(?: for .*)?)"
 )
 """A line whose text, list of texts, number or flag may be a template that a row fills."""
+_COLUMN: Final = re.compile(r"(?!(?:id|name|this|if|else|each|unless)\Z)[A-Za-z_]\w*")
+"""A place that a column may be called by."""
+_OTHERWISE: Final = ("wanted", "column", "of_case")
+"""Names for a column whose own is that of an input."""
 _VARIABLE: Final = re.compile(r"(?<!\\)\{\{(\w+)\}\}")
 _NAME: Final = re.compile(rf"[^\n{{}}\\@]{{1,{_SHORT}}}")
 """A text that names a case as it stands."""
@@ -74,8 +79,14 @@ class _Case(NamedTuple):
         return str(self.noted.value.get("description", ""))
 
 
-def in_rows(cases: Sequence[Noted], tables: Sequence[Table | None], naming: str) -> list[Noted]:
-    """The cases, those of one shape as the rows of one; `tables` are where they come from, one for each case."""
+def in_rows(
+    cases: Sequence[Noted], tables: Sequence[Table | None], naming: str, declared: Collection[str]
+) -> list[Noted]:
+    """The cases, those of one shape as the rows of one.
+
+    The `tables` are where they come from, one for each case, and `naming` is the input that may be their name. No
+    further column is called as an input that is `declared`.
+    """
     groups = [part for group in _groups(cases, tables) for part in ([group] if _is_whole(group) else _runs(group))]
     places = {id(case): number for number, case in enumerate(cases)}
     names = CaseNames(case.value["name"] for case in cases)
@@ -83,7 +94,7 @@ def in_rows(cases: Sequence[Noted], tables: Sequence[Table | None], naming: str)
     for group in groups:
         apart = [case.noted for case in group]
         if len(group) > 1:
-            rows = [_rows_of(group, names, naming)]
+            rows = [_rows_of(group, names, naming, declared)]
             if len(group) > _ALWAYS_ROWS or _is_whole(group) or _is_shorter(rows, apart):
                 found.append((places[id(apart[0])], rows[0]))
                 continue
@@ -129,8 +140,8 @@ def _entry_of(entry: object, inputs: Mapping[str, Any]) -> _Entry:
     if line is None or filled is None:
         return _Entry((json.dumps(entry),))
     kind = "rubric" if line["judge"] else "unwanted" if line["not"] else "expected"
-    if place := line["path"] or line["measure"]:
-        kind = place.rpartition(".")[2]
+    place = (line["path"] or line["measure"] or "").rpartition(".")[2]
+    kind = place if _COLUMN.fullmatch(place) else kind
     type_ = type(filled).__name__ if isinstance(filled, str | list) else "value"
     return _Entry((line["before"], line["behind"], type_), kind, line["value"], filled)
 
@@ -174,10 +185,10 @@ def _runs(group: list[_Case]) -> list[list[_Case]]:
 # --- the rows of a group ---------------------------------------------------------------------------------------------
 
 
-def _rows_of(group: Sequence[_Case], names: CaseNames, naming: str) -> Noted:
+def _rows_of(group: Sequence[_Case], names: CaseNames, naming: str, declared: Collection[str]) -> Noted:
     """One case whose rows are the cases."""
     first, table = group[0], group[0].table
-    columns = _columns_of(group)
+    columns = _columns_of(group, declared)
     rows = [
         {**case.inputs, **{column: case.fillable[place].filled for place, column in columns.items()}} for case in group
     ]
@@ -191,7 +202,7 @@ def _rows_of(group: Sequence[_Case], names: CaseNames, naming: str) -> Noted:
         written["for_each"] = {"file": table.path, "key": key} if key and not is_named else table.path
     else:
         usual = [_usual_inputs(group, least) for least in (len(group), len(group) // 2 + 1)]
-        found = [_listed(group, rows, comments, key if is_named else "", each) for each in usual]
+        found = [_listed(group, rows, comments, key if is_named else "", each, declared) for each in usual]
         written = found[0] if usual[0] == usual[1] else min(found, key=lambda case: _lines_of([Noted(case)]))
     for each, value in first.noted.value.items():
         if each == "validate":
@@ -201,14 +212,14 @@ def _rows_of(group: Sequence[_Case], names: CaseNames, naming: str) -> Noted:
     return Noted(written)
 
 
-def _columns_of(group: Sequence[_Case]) -> dict[int, str]:
+def _columns_of(group: Sequence[_Case], declared: Collection[str]) -> dict[int, str]:
     """The columns for what differs in the checks, by its place among what a row may fill."""
-    taken = {name for case in group for name in case.inputs}
+    taken = {*declared, *(name for case in group for name in case.inputs)}
     own = [each for each in group[0].entries if each.kind]
     found: dict[int, str] = {}
     for place in sorted(range(len(own)), key=lambda place: own.index(group[0].fillable[place])):
         if len({case.fillable[place].written for case in group}) > 1:
-            found[place] = _free(group[0].fillable[place].kind, taken)
+            found[place] = _free(group[0].fillable[place].kind, taken, declared)
             taken.add(found[place])
     return found
 
@@ -219,9 +230,10 @@ def _listed(
     comments: Sequence[tuple[str, ...]],
     key: str,
     usual: Mapping[str, Any],
+    declared: Collection[str],
 ) -> dict[str, Any]:
     """The name, the description, the `usual` inputs, and the rows with those that differ, called by the `key`."""
-    taken = {name for row in rows for name in row}
+    taken = {*declared, *(name for row in rows for name in row)}
     called, about = [case.name for case in group], ""
     written: dict[str, Any] = {}
     if _is_one(group):
@@ -229,9 +241,9 @@ def _listed(
     elif _are_names(described := [case.about or case.name for case in group], called):
         called, key = described, ""
     else:
-        about = _free("about", taken)
+        about = _free("about", taken, declared)
         written["description"] = f"{{{{{about}}}}}"
-    key = key or _free("name", {*taken, about})
+    key = key or _free("name", {*taken, about}, declared)
     listed = []
     for case, row, name, said in zip(group, rows, called, comments, strict=True):
         own = {
@@ -288,8 +300,9 @@ def _filled(value: Any, inputs: Mapping[str, Any]) -> Any:
     return None if "{{" in filled else filled
 
 
-def _free(name: str, taken: Iterable[str]) -> str:
-    """The name, or with the first number that makes it a new one."""
+def _free(name: str, taken: Iterable[str], declared: Collection[str]) -> str:
+    """A name for a column that is neither taken nor a declared input, nor near one, which evalc takes for a mistake."""
+    name = next((each for each in (name, *_OTHERWISE) if nearest(each, declared) is None), name)
     numbered = (f"{name}_{number}" if number > 1 else name for number in count(1))
     return next(each for each in numbered if each not in taken)
 

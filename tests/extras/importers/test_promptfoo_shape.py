@@ -489,3 +489,21 @@ def test_rows_say_only_what_differs_from_most(tmp_path: Path) -> None:
     assert "- {q: question 7, place: Paris, expected: " in text
     assert [case.input.inputs["days"] for case in cases if case.input.inputs] == days
     assert [case.input.inputs["place"] for case in cases if case.input.inputs] == places
+
+
+def test_columns_have_no_names_that_mean_something_else(tmp_path: Path) -> None:
+    code = "JSON.parse(output)%s === '%s'"
+    for place in (".name", ".this", ".id"):
+        tests = (
+            f"  - {{vars: {{q: {q}}}, assert: [{{type: javascript, value: {code % (place, q)}}}]}}\n" for q in "abcd"
+        )
+        text, cases = imported(f"prompts: ['{{{{q}}}}']\ntests:\n{''.join(tests)}", tmp_path)
+        assert f'at {place[1:]} equals "{{{{expected}}}}"\n' in text
+        assert [case.id[-1] for case in cases] == [*"abcd"]
+
+
+def test_columns_fill_no_prompt_that_lacks_them(tmp_path: Path) -> None:
+    tests = "".join(f"  - {{vars: {{q: {q}}}, assert: [{{type: equals, value: {q}{q}}}]}}\n" for q in "abcd")
+    text, cases = imported(f"prompts: ['{{{{q}}}}{{{{expected}}}}']\ntests:\n{tests}", tmp_path)
+    assert "- {q: a, wanted: aa}\n" in text
+    assert [case.input.message for case in cases] == [*"abcd"]
