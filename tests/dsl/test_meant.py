@@ -372,7 +372,7 @@ def test_the_line_under_not_is_shown_with_it(written: str, line: str) -> None:
 def test_a_sentence_that_is_no_check_may_be_asked_of_a_judge(written: str) -> None:
     (problem,) = evalc.check(evalc.Source("s.eval.yaml", f"{HEAD}{written}\n"))
     line = f'judge "{written.removesuffix(".")}"'
-    assert (problem.fix, problem.finding.help().endswith(f"`- {line}`")) == (None, True)
+    assert (problem.fix, problem.finding.help().removesuffix("?").endswith(f"`- {line}`")) == (None, True)
     assert read_check(line).node is not None
 
 
@@ -399,8 +399,8 @@ def test_a_line_that_is_no_sentence_is_not_asked_of_a_judge(written: str) -> Non
         (
             "does not mention internal systems",
             (
-                'these very words, or what they say? write `- does not mention "internal systems"` '
-                'or `- judge "does not mention internal systems"`'
+                'these very words, as in `- does not mention "internal systems"`, or what they say, for a judge to '
+                'decide, as in `- judge "does not mention internal systems"`?'
             ),
         ),
         (
@@ -423,16 +423,16 @@ def test_a_line_that_is_no_sentence_is_not_asked_of_a_judge(written: str) -> Non
         ("Paris", 'to look for it, write `- contains "Paris"`'),
         ('"Paris"', 'to look for it, write `- contains "Paris"`'),
         ("not: London", 'to look for it, write `not: contains "London"`'),
-        ('name is "Anna"', 'if a field of JSON is meant, write `- at name is "Anna"`'),
-        ("city is Rome", 'if a field of JSON is meant, write `- at city is "Rome"`'),
-        ("total is more than 10", "if a field of JSON is meant, write `- at total is more than 10`"),
-        ("score > 0.8", "if a field of JSON is meant, write `- at score > 0.8`"),
+        ('name is "Anna"', 'if a field of JSON is meant, write a check as in `- at name is "Anna"`'),
+        ("city is Rome", 'if a field of JSON is meant, write a check as in `- at city is "Rome"`'),
+        ("total is more than 10", "if a field of JSON is meant, write a check as in `- at total is more than 10`"),
+        ("score > 0.8", "if a field of JSON is meant, write a check as in `- at score > 0.8`"),
         ("latency < 2", "seconds, or milliseconds? `- latency < 2s` is in seconds"),
         ('may contain "Paris"', "each check has to hold: leave out what may be so or not"),
         ("does not have to mention Paris", "each check has to hold: leave out what may be so or not"),
         (
             'sounds as "x" does',
-            """evalc knows no check in these words; a judge can decide it: write `- judge 'sounds as "x" does'`""",
+            """evalc knows no check in these words; a judge can decide it, as in `- judge 'sounds as "x" does'`""",
         ),
     ],
 )
