@@ -54,20 +54,8 @@ TARGETS: Final = {
         "tests/runtime/test_redact.py",
         "tests/runtime/test_any_encoding.py",
     ),
-    "runtime/checks/evaluate.py": (
-        "tests/runtime/checks/test_texts.py",
-        "tests/runtime/checks/test_patterns.py",
-        "tests/runtime/checks/test_tools.py",
-        "tests/runtime/checks/test_json_checks.py",
-        "tests/runtime/checks/test_structure.py",
-        "tests/runtime/checks/test_composition.py",
-        "tests/runtime/checks/test_call_arguments.py",
-    ),
-    "runtime/checks/subjects.py": (
-        "tests/runtime/checks/test_json_checks.py",
-        "tests/runtime/checks/test_limits.py",
-        "tests/runtime/checks/test_tools.py",
-    ),
+    "runtime/checks/evaluate.py": ("tests/runtime/checks", "tests/check/test_matrix.py"),
+    "runtime/checks/subjects.py": ("tests/runtime/checks", "tests/check/test_matrix.py"),
     "check/texts.py": (
         "tests/runtime/checks/test_json_checks.py",
         "tests/runtime/checks/test_structure.py",

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import evalc
 from evalc.check.forms import check_of
 from evalc.check.tree import Check, Some
+from evalc.grammar.read_check import read_check
 from evalc.model.answer import ToolCall
 from evalc.model.json import is_same
 from evalc.runtime.checks.evaluate import matched
@@ -173,3 +174,31 @@ def test_invalid_calls_in_eval_json_are_refused(check: str, words: str) -> None:
     )
     (problem,) = evalc.check(evalc.Source("t.labeled.json", text))
     assert (problem.severity, problem.finding.message()) == ("error", words)
+
+
+def test_results_are_asked_of_calls_that_others_take(ask: Ask) -> None:
+    """Only what a call was given says which expectation it answers."""
+    calls = (ToolCall(name="book", params={"city": "Oslo"}, success=True, result={"status": "ok", "id": 7}),)
+    lines = ('any call of book returns status "ok"', "any call of book returns id 7", "not any call of book fails")
+    checks = (has(city="Oslo"), *map(check_of_line, lines))
+    assert [ask(check, tool_calls=calls, beside=checks).outcome for check in checks] == ["passed"] * 4
+
+
+def check_of_line(line: str) -> Check:
+    node = read_check(line).node
+    assert node is not None
+    return node.check
+
+
+def test_any_of_several_places_in_an_argument_may_hold(ask: Ask) -> None:
+    calls = (ToolCall(name="book", params={"rooms": [{"beds": 1}, {"beds": 2}, {}]}),)
+
+    def asked(path: str, value: int) -> str:
+        check = check_of({"type": "call_has", "tool": "book", "args": {path: {"equals": value}}})
+        return ask(check, tool_calls=calls).outcome
+
+    assert (asked("rooms[].beds", 2), asked("rooms[].beds", 3), asked("rooms[].baths", 1)) == (
+        "passed",
+        "failed",
+        "failed",
+    )

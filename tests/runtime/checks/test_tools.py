@@ -251,3 +251,9 @@ def test_no_tool_errors_notes_what_it_could_not_check(ask: Ask) -> None:
         ask(check_of({"type": "no_tool_errors"}), tool_calls=calls("t"), stubs={"t": {}}, tool_mode="stubbed").notes
         == ()
     )
+
+
+def test_the_calls_of_one_tool_are_counted_by_its_name(ask: Ask) -> None:
+    check = check_of({"type": "tool_count", "tool": "book", "min": 2})
+    verdict = ask(check, tool_calls=(ToolCall(name="book"), ToolCall(name="pay")))
+    assert verdict.message == "expected at least 2 calls of 'book', found 1"
