@@ -295,15 +295,18 @@ class _Importer:
 # --- parts -----------------------------------------------------------------------------------------------------------
 
 
+_SAY_NOTHING: Final = frozenset(("", "promptfooconfig", "promptfoo", "eval", "evals", "evaluation", "test", "tests"))
+"""Names of files and folders that every project has."""
+
+
 def _suite_name(path: Path) -> str:
-    """The file's name as a slug; of `promptfooconfig.yaml`, the folder's, with what is between the name and its end."""
+    """The name of the file as a slug, or of a folder above it that says more, with what is between name and ending."""
     if path.name == "<stdin>":
         return "promptfoo"
     stem, *more = path.name.split(".")[:-1] or [""]
-    if stem in ("promptfooconfig", ""):
-        stem = path.absolute().parent.name
-        return slug("-".join((stem, *more))) or "promptfoo"
-    return slug(stem) or "promptfoo"
+    names = (stem, *(folder.name for folder in path.absolute().parents[:3]))
+    name = next((name for name in names if name.lower() not in _SAY_NOTHING), names[1])
+    return slug("-".join((name, *more))) or "promptfoo"
 
 
 def _named_in(metadata: object) -> str:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from textwrap import dedent
 
+import pytest
+
 import evalc
 from evalc.base.source import Source
 from evalc.diagnostics import Diagnostics
@@ -507,3 +509,23 @@ def test_columns_fill_no_prompt_that_lacks_them(tmp_path: Path) -> None:
     text, cases = imported(f"prompts: ['{{{{q}}}}{{{{expected}}}}']\ntests:\n{tests}", tmp_path)
     assert "- {q: a, wanted: aa}\n" in text
     assert [case.input.message for case in cases] == [*"abcd"]
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("desk/promptfooconfig.yaml", "desk"),
+        ("desk/evals/promptfooconfig.yaml", "desk"),
+        ("desk/evals/promptfoo/promptfooconfig.yaml", "desk"),
+        ("desk/promptfoo.yaml", "desk"),
+        ("desk/evals/promptfooconfig.refunds.yaml", "desk-refunds"),
+        ("desk/evals/refunds.yaml", "refunds"),
+    ],
+)
+def test_a_suite_has_the_nearest_name_that_says_something(tmp_path: Path, path: str, name: str) -> None:
+    file = tmp_path / path
+    file.parent.mkdir(parents=True)
+    text = 'prompts: ["{{q}}"]\ntests: [{vars: {q: Hi}, assert: [{type: equals, value: Hi}]}]\n'
+    made = import_promptfoo(Source(str(file), text), file.parent, Diagnostics())
+    assert made is not None
+    assert f"suite: {name}\n" in made.text
