@@ -404,8 +404,11 @@ def _is_choice(text: str) -> bool:
 
 
 def _is_kind(name: str) -> bool:
-    """Whether a name says what a text is, in which language or format, rather than what it says."""
-    return (len(name) > len("yes") and language_named(name) is not None) or _FORMATS.fullmatch(name) is not None
+    """Whether a name says what a text is, in which language or format, or is a word of checks: it may be no text."""
+    if _ANSWERS.fullmatch(name):
+        return False
+    is_language = len(name) > len("yes") and language_named(name) is not None
+    return is_language or _FORMATS.fullmatch(name) is not None or any(map(is_keyword, name.lower().split()))
 
 
 def _in_quotes(text: re.Match[str]) -> str:

@@ -228,6 +228,7 @@ def test_meant_checks(written: str, meant: str, is_sure: bool) -> None:
         "must not contain personal information",
         "similar to a polite refusal",
         "tools called once",
+        "Contains: TOOL",
         # A word that is not mistyped.
         "at x is falsy",
         # The words before are not all that a text needs.
