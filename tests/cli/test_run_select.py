@@ -286,6 +286,17 @@ def test_suites_that_have_changed_since_a_commit(invoke: Invoke, project: Path, 
     assert [suite["toolName"] for suite in report["suites"]] == [expected]
 
 
+def ran_once_changed(invoke: Invoke, file: Path) -> list[str]:
+    """Return the cases that run once a file is not as it was committed; before, none does."""
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-q", "-m", "first")
+    run = ("run", "--changed-since", "HEAD", "--agent", "demo")
+    assert invoke(*run).err.startswith("nothing to run")
+    file.write_text((file.read_text() if file.exists() else "") + "\n")
+    return ran(invoke(*run, "--json"))
+
+
 @pytest.mark.parametrize("part", ["evalc.toml", "seed.json", "tools.json", "snapshot.json", "own_checks.py"])
 def test_a_change_of_what_every_suite_reads_is_one_of_every_suite(invoke: Invoke, project: Path, part: str) -> None:
     (project / ".git").rmdir()
@@ -297,13 +308,7 @@ def test_a_change_of_what_every_suite_reads_is_one_of_every_suite(invoke: Invoke
     (project / "tools.json").write_text(
         '[{"name": "get_weather", "description": "", "parameters": {"type": "object"}}]'
     )
-    git("init", "-q")
-    git("add", "-A")
-    git("commit", "-q", "-m", "first")
-    run = ("run", "--changed-since", "HEAD", "--agent", "demo")
-    assert invoke(*run).err.startswith("nothing to run")
-    (project / part).write_text((project / part).read_text() + "\n")
-    assert ran(invoke(*run, "--json"))
+    assert ran_once_changed(invoke, project / part)
 
 
 GIVEN = """
@@ -338,13 +343,7 @@ def test_a_change_of_what_an_agent_is_given_is_one_of_the_suite(
     if is_compiled:
         assert invoke("compile", "evals/given.eval.yaml", "-o", "evals").code == 0
         (project / "evals" / "given.eval.yaml").unlink()
-    git("init", "-q")
-    git("add", "-A")
-    git("commit", "-q", "-m", "first")
-    run = ("run", "--changed-since", "HEAD", "--agent", "demo")
-    assert invoke(*run).err.startswith("nothing to run")
-    (project / part).write_text("other")
-    assert ran(invoke(*run, "--json")) == ["given/files@bill.txt", "given/files@other.txt", "given/skill"]
+    assert ran_once_changed(invoke, project / part) == ["given/files@bill.txt", "given/files@other.txt", "given/skill"]
 
 
 @pytest.mark.parametrize("part", ["skills/mail/SKILL.md", "imported.js", "words.json"])
@@ -360,13 +359,7 @@ def test_a_change_of_skills_of_agents_and_of_imported_checks_is_one_of_every_sui
     (project / "evalc.toml").write_text(
         'checks = ["own.js"]\n[agents.own]\nuse = "command:cat"\nskills = ["skills/mail"]\n'
     )
-    git("init", "-q")
-    git("add", "-A")
-    git("commit", "-q", "-m", "first")
-    run = ("run", "--changed-since", "HEAD", "--agent", "demo")
-    assert invoke(*run).err.startswith("nothing to run")
-    (project / part).write_text((project / part).read_text() + "\n")
-    assert ran(invoke(*run, "--json"))
+    assert ran_once_changed(invoke, project / part)
 
 
 @pytest.mark.parametrize("part", [*PARTS, "parts.eval.yaml"])
