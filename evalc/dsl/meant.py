@@ -62,7 +62,7 @@ def _meant_by(text: str) -> Meant | None:
             return None
         meant = Meant(repaired.line, meant.is_sure and repaired.is_sure, repaired.note)
         if is_check(meant.line):
-            return meant if _is_clear(meant.line) else None
+            return None if any(unclear_halves(meant.line)) else meant
     return None
 
 
@@ -70,7 +70,6 @@ def hints(text: str) -> dict[str, str]:
     """The lines that a line may stand for where none is surely meant, by the fields of the messages that name them."""
     found = {
         "near": _ABOUT.sub("within 1 of ", text, count=1),
-        "optional": text if _MAY_BE.match(text) else "",
         "in_seconds": f"{text}s" if _WITHOUT_UNIT.search(text) else "",
         "own": f"check {text}" if _CALL.fullmatch(text) else "",
         "text": f"contains {_NAME.sub(_in_quotes, text)}" if _ONE_TEXT.fullmatch(text) else "",
@@ -84,9 +83,8 @@ def hints(text: str) -> dict[str, str]:
         "words": _UNQUOTED.sub(r'\1 "\2"', text),
         "judged": _question(text),
     }
-    return {name: line for name, line in found.items() if line and line != text and _is_clear(line)} | (
-        {"optional": text} if found["optional"] else {}
-    )
+    optional = {"optional": text} if _MAY_BE.match(text) else {}
+    return optional | {name: line for name, line in found.items() if line not in ("", text) and _is_clear(line)}
 
 
 def _is_clear(line: str) -> bool:
@@ -254,13 +252,11 @@ _DENIES: Final = re.compile(r"\b(?:not|never|none|no)\b|n't\b")
 _ADDRESS: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:https?://|www\.)[^\s\"'\\]+\w/?")
 _SENTENCE_END: Final = re.compile(r"(?<!\.)\b[^\W\d_]{4,}\.$")
 """The end of a sentence, unless it may be that of an abbreviation."""
-_SAYS: Final = re.compile(r"\b(?:contain|mention|include)s? $")
+_SAID: Final = r"\b(?:contain|mention|include)s?"
+_SAYS: Final = re.compile(rf"{_SAID} $")
 _TEXTS: Final = rf"""(?:{_NAME.pattern}|"[^"\\]*")"""
-_NAMES_LISTED: Final = re.compile(
-    r"^(?P<before>.*\b(?:contain|mention|include)s?) "
-    rf"(?P<texts>{_TEXTS}(?:, {_TEXTS})+)(?P<link> for [\w-]+)?$"
-)
-_UNQUOTED: Final = re.compile(r"^(.*\b(?:contain|mention|include)s?) ([a-z][\w '-]*)$")
+_NAMES_LISTED: Final = re.compile(rf"^(?P<before>.*{_SAID}) (?P<texts>{_TEXTS}(?:, {_TEXTS})+)(?P<link> for [\w-]+)?$")
+_UNQUOTED: Final = re.compile(rf"^(.*{_SAID}) ([a-z][\w '-]*)$")
 _ANSWER: Final = re.compile(r'^(?:the )?(?:answer|output|response|reply):? ("[^"\\]*")$')
 _TOOLS: Final = re.compile(r'^tools \[?("?\w[^\[\]]*\w"?)\]?$')
 _ONE_TEXT: Final = re.compile(_TEXTS)
