@@ -105,12 +105,13 @@ class EngineError(EvalcError):
     """Where cases are run has broken: the run ends, and what was finished is kept."""
 
 
-_OF_DISKS: Final = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EIO))
+FULL: Final = frozenset((errno.ENOSPC, errno.EDQUOT))
+"""The numbers of errors of a disk without space, or a quota without any left."""
 
 
 def not_writable(what: str, error: OSError) -> UsageError | MachineError:
     """The error for a place that cannot be written to: of the machine where its disk is full or broken."""
-    kind = MachineError if error.errno in _OF_DISKS else UsageError
+    kind = MachineError if error.errno in {*FULL, errno.EIO} else UsageError
     return kind(f"{what}: {error.strerror}")
 
 

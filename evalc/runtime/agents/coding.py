@@ -6,7 +6,6 @@ its `SKILL.md`, such a call is added behind it.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import shlex
@@ -21,7 +20,7 @@ from typing import Any, Final, final
 
 import msgspec
 
-from evalc.base.errors import AgentError, AgentProtocolError, EvalcError, MachineFailed
+from evalc.base.errors import FULL, AgentError, AgentProtocolError, EvalcError, MachineFailed
 from evalc.base.files import is_below, make_folder, read_limited, skill_name
 from evalc.base.terminal import excerpt, well_formed
 from evalc.model.answer import (
@@ -160,7 +159,7 @@ def fill(folder: Path, files: Mapping[str, str], root: Path, skills: Iterable[Pa
     except (OSError, shutil.Error) as error:
         why = f"the folder of the attempt cannot be made: {excerpt(str(error))}"
         # `shutil` has only the texts of what it met.
-        is_full = any(f"[Errno {number}]" in str(error) for number in (errno.ENOSPC, errno.EDQUOT))
+        is_full = any(f"[Errno {number}]" in str(error) for number in FULL)
         raise (MachineFailed if is_full else AgentError)(why) from None
 
 

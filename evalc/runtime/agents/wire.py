@@ -299,7 +299,7 @@ def _fields_of(value: object, known: Sequence[str], place: str) -> Mapping[str, 
     if isinstance(value, Mapping):
         return value
     fields = {name: getattr(value, name) for name in known if hasattr(value, name)}
-    near = [name for name in dir(value) if _bare(name) in _NEAR]
+    near = [name for name in dir(value) if bare(name) in _NEAR]
     fields |= {name: held for name in near if not callable(held := getattr(value, name, None))}
     if not fields:
         if place == "the answer" and (others := _others(value)):
@@ -480,10 +480,11 @@ def _is_json(value: object) -> bool:
 
 def _near(fields: Mapping[str, Any], names: Collection[str], holds: Callable[[Any], bool]) -> str | None:
     """The first key that has one of the names, spelt in any case, and whose value counts."""
-    return next((key for key, value in fields.items() if _bare(key) in names and holds(value)), None)
+    return next((key for key, value in fields.items() if bare(key) in names and holds(value)), None)
 
 
-def _bare(key: object) -> str:
+def bare(key: object) -> str:
+    """A key in any case, with or without the signs between its words; nothing for what is no text."""
     return key.lower().replace("_", "").replace("-", "") if isinstance(key, str) else ""
 
 

@@ -95,7 +95,7 @@ _SCALES: Final = frozenset(("maxscore", "max", "maximum", "scale", "outof"))
 def _refuse_other_scales(value: Mapping[str, Any], top: float) -> None:
     """Reject a scale under a similar name: who reads it over takes 5 of 10 for 5 of 5."""
     for name, own in value.items():
-        is_scale = name != "maxScore" and name.lower().replace("_", "").replace("-", "") in _SCALES
+        is_scale = name != "maxScore" and wire.bare(name) in _SCALES
         if is_scale and is_number(own) and own != top:
             raise Malformed(f"it has `{name}`, and a scale other than to {_shown(top)} is called `maxScore`")
 
