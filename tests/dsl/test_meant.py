@@ -400,8 +400,8 @@ def test_a_line_that_is_no_sentence_is_not_asked_of_a_judge(written: str) -> Non
         (
             "does not mention internal systems",
             (
-                'these very words, as in `- does not mention "internal systems"`, or what they say, for a judge to '
-                'decide, as in `- judge "does not mention internal systems"`?'
+                'the exact words, as in `- does not mention "internal systems"`, or their meaning, which a judge '
+                'decides, as in `- judge "does not mention internal systems"`?'
             ),
         ),
         (
@@ -424,13 +424,16 @@ def test_a_line_that_is_no_sentence_is_not_asked_of_a_judge(written: str) -> Non
         ("Paris", 'to look for it, write `- contains "Paris"`'),
         ('"Paris"', 'to look for it, write `- contains "Paris"`'),
         ("not: London", 'to look for it, write `not: contains "London"`'),
-        ('name is "Anna"', 'if a field of JSON is meant, write a check as in `- at name is "Anna"`'),
-        ("city is Rome", 'if a field of JSON is meant, write a check as in `- at city is "Rome"`'),
-        ("total is more than 10", "if a field of JSON is meant, write a check as in `- at total is more than 10`"),
-        ("score > 0.8", "if a field of JSON is meant, write a check as in `- at score > 0.8`"),
+        ('name is "Anna"', 'if you mean a field of the JSON, write a check such as `- at name is "Anna"`'),
+        ("city is Rome", 'if you mean a field of the JSON, write a check such as `- at city is "Rome"`'),
+        (
+            "total is more than 10",
+            "if you mean a field of the JSON, write a check such as `- at total is more than 10`",
+        ),
+        ("score > 0.8", "if you mean a field of the JSON, write a check such as `- at score > 0.8`"),
         ("latency < 2", "seconds, or milliseconds? `- latency < 2s` is in seconds"),
-        ('may contain "Paris"', "each check has to hold: leave out what may be so or not"),
-        ("does not have to mention Paris", "each check has to hold: leave out what may be so or not"),
+        ('may contain "Paris"', "every check has to hold: leave out what is optional"),
+        ("does not have to mention Paris", "every check has to hold: leave out what is optional"),
         (
             'sounds as "x" does',
             """evalc knows no check in these words; a judge can decide it, as in `- judge 'sounds as "x" does'`""",
