@@ -22,7 +22,7 @@ from evalc.dsl.sources import read_source
 from evalc.model import case as m
 from evalc.model.case import EnvelopeWriter, encode_envelope
 from evalc.model.json import short_hash, to_json
-from evalc.model.suite import LocatedCase, Place, Suite, SuiteKey
+from evalc.model.suite import Copied, LocatedCase, Place, Suite, SuiteKey
 
 if TYPE_CHECKING:
     from evalc.tools import ToolRegistry
@@ -127,14 +127,15 @@ class CompiledSuite:
         """The cases, lowered one at a time."""
         return map(itemgetter(1), self._lowered())
 
-    def copied(self) -> Iterator[str]:
-        """The files and folders that agents are given copies of in its cases, from the project's root."""
+    def copied(self) -> Iterator[Copied]:
+        """The files and folders that agents are given copies of in its cases."""
         for part in self._cases.parts:
             for case in part.expand() if isinstance(part, ir.CaseRows) else (part,):
-                paths = (*(case.files or {}).values(), *(() if case.skill is None else (case.skill,)))
-                if not paths:
+                if not case.files and case.skill is None:
                     break  # nor have the cases of other rows of its table
-                yield from paths
+                yield from (Copied(path) for path in (case.files or {}).values())
+                if case.skill is not None:
+                    yield Copied(case.skill, is_skill=True)
 
     def _lowered(self) -> Iterator[tuple[ir.Case, m.Case]]:
         """The cases, and what they are lowered to: of a table each time anew, of others once."""

@@ -30,6 +30,13 @@ class Selected(msgspec.Struct, frozen=True, kw_only=True):
     by: tuple[str, ...]
 
 
+class Copied(NamedTuple):
+    """A file or a folder that agents are given a copy of, by its path from the project's root; or such a skill."""
+
+    path: str
+    is_skill: bool = False
+
+
 class SuiteKey(NamedTuple):
     """Identifies a suite in a run: its name and its tier."""
 
@@ -154,6 +161,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     narrowed: bool = False  # whether flags decided case by case which of the suite are run
     # what results call the agent that it is run against, in a run of several; None in a run of one
     agent: str | None = None
+    copied_hash: str | None = None  # of what is in the files and skills that its cases give to agents, if they give any
 
     @property
     def key(self) -> SuiteKey:

@@ -31,7 +31,7 @@ from evalc.runtime.store.runs import announce, new_run_id, steps_back, withdrawn
 from evalc.runtime.store.scope import CaseFilter, Configured, in_project, scope_paths
 from evalc.setup.compile import Subject, needs_of, soundly_compiled, subjects_among
 from evalc.setup.flags import RunFlags, modern, refuse_what_is_not_taken, several
-from evalc.setup.runner import Running, redactor_of, run
+from evalc.setup.runner import Running, copied_hash, redactor_of, run
 from evalc.setup.selection import EVERY_CASE, is_case_id, known_of, path_of, pinned, selection_from, selection_of
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def to_run(
     """
     compilation = soundly_compiled(subjects, settings, prompt_id)
     _refuse_to_write_over(compilation, settings, outputs)
-    all_suites = [suite.to_suite() for suite in compilation.suites]
+    all_suites = [_with_what_it_copies(suite, settings) for suite in compilation.suites]
     known = known_of(selection, compilation.suites, settings)
     if selection.failed_from is not None and known.failed is None:
         selection = msgspec.structs.replace(selection, none_failed=True)
@@ -108,6 +108,11 @@ def to_run(
         is_played=needs.user if selection.shard else played is not None,
         asks_language=needs.language and _first(suites, _asks_language) is not None,
     )
+
+
+def _with_what_it_copies(suite: CompiledSuite, settings: Settings) -> Suite:
+    """The suite as it is run, with the hash of what its cases give to agents."""
+    return msgspec.structs.replace(suite.to_suite(), copied_hash=copied_hash(suite.copied(), settings))
 
 
 def _brought_by(suites: Iterable[CompiledSuite]) -> Mapping[str, Callable[..., Any]]:

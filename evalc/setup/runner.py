@@ -28,6 +28,7 @@ from evalc.diagnostics import Diagnostics
 from evalc.diagnostics.near import typo_of
 from evalc.model.case import Gates
 from evalc.model.json import short_hash
+from evalc.model.suite import Copied
 from evalc.report import ReportedSuite
 from evalc.report.words import nothing_ran
 from evalc.runtime.agents import Access, Agent, HttpOptions, ModelOptions, NamedAgent, Sampling, Sending, Tls
@@ -130,6 +131,7 @@ async def run(what: ToRun, start: Start, observer: Observer = NOBODY) -> Run:
         checks=options.checks.joined_by(what.functions) if what.functions else options.checks,
         traced=exporter is not None,
         asked=asked_of(settings, specs, os.environ, what.tools, options.redactor),
+        skills_hash=copied_hash(_skills_of(specs, settings), settings),
         retry_errors=request.retry_errors,
         command=start.command,
     )
@@ -559,12 +561,22 @@ def seed_of(settings: Settings) -> dict[str, Any] | None:
     return None if path is None else load_object(path, "seed manifest")
 
 
+def copied_hash(copied: Iterable[Copied], settings: Settings) -> str | None:
+    """The hash of the contents of what agents are given copies of, less what evalc writes itself; None for nothing."""
+    if not (given := tuple(copied)):
+        return None
+    from evalc.runtime.agents.coding import content_hash  # noqa: PLC0415 - for start-up: few suites give files
+
+    return content_hash(given, settings.root, (*settings.written_paths, settings.root / ".evalc"))
+
+
 HTTP: Final = ("method", "body", "response", "stream", "accepted_statuses", "redirects", "headers")
 COMMAND: Final = ("skills",)
 MODEL: Final = ("system_prompt", "temperature", "max_tokens", "seed", "extra_body")
 JUDGE: Final = ("temperature", "max_tokens", "seed", "extra_body")
 PROVIDER: Final = ("base_url", "api", "headers")
 LOCAL: Final = ("context_tokens",)
+_WITH_FOLDER: Final = frozenset({"command", *CODING})
 _HASHED: Final = frozenset({"model.system_prompt", "openai.base_url", "anthropic.base_url"})
 """Texts that evalc does not treat as secrets, but that may be long or contain some."""
 
@@ -602,10 +614,17 @@ def asked_of(
     return asked
 
 
+def _skills_of(agents: Sequence[str], settings: Settings) -> Iterator[Copied]:
+    """The skills that agents are given in every case, by specs and names of the agents."""
+    for own in (_settings_for(agent.strip(), settings) for agent in agents):
+        if kind_of(own.agent.use[0]) in _WITH_FOLDER:
+            yield from (Copied(str(skill), is_skill=True) for skill in own.agent.skills or ())
+
+
 def _of_agent(spec: str) -> Iterator[str]:
     """The names of the settings that concern an agent."""
     kind = kind_of(spec)
-    if kind in {"command", *CODING}:
+    if kind in _WITH_FOLDER:
         yield from _in("agent", COMMAND)
     if kind in {"http", "https", "replay"}:
         yield from _in("agent", HTTP)

@@ -252,7 +252,7 @@ def _changed(commit: str, suites: Sequence[CompiledSuite], settings: Settings) -
 def _files_of(suite: CompiledSuite, settings: Settings) -> Iterator[str]:
     """The files that a suite is made of, and the files and folders that its cases give to agents."""
     yield from (suite.ir.source.name, *suite.ir.files)
-    yield from (str(settings.root / path) for path in dict.fromkeys(suite.copied()))
+    yield from (str(settings.root / copied.path) for copied in dict.fromkeys(suite.copied()))
 
 
 def _deleted(commit: str | None, settings: Settings) -> Iterator[str]:

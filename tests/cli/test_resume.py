@@ -85,6 +85,81 @@ def test_a_resumed_run_says_that_checks_have_changed(
     assert (said in " ".join(invoke("run", "--resume", "latest").out.split())) is is_other
 
 
+WITH_FILES = """\
+suite: tables
+eval:
+  test_cases:
+    - {name: a, message: Read., files: {data: ../given, key.txt: ../key.txt}, validate: [contains "ok"]}
+    - {name: b, message: Hello, validate: [contains "ok"]}
+"""
+READER = "command:python reads.py"
+
+
+@pytest.fixture
+def files(project: Path) -> Path:
+    """The folder of a suite whose first case gives it and a file to the agent."""
+    (project / "evals" / "weather.eval.yaml").write_text(WITH_FILES)
+    (project / "key.txt").write_text("1")
+    (project / "reads.py").write_text('print(\'{"response": "ok"}\')\n')
+    (project / "given" / "sub").mkdir(parents=True)
+    (project / "given" / "sub" / "data.csv").write_text("a,b\n")
+    return project / "given"
+
+
+@pytest.mark.parametrize("changed", ["given/sub/data.csv", "given/new.csv", "key.txt"])
+def test_a_run_whose_files_have_changed_is_not_resumed(
+    invoke: Invoke, project: Path, files: Path, changed: str
+) -> None:
+    assert invoke("run", "--agent", READER).code == 0
+    assert invoke("run", "--resume", "latest").code == 0
+    (project / changed).write_text("a,b\n1,2\n")
+    cut(only_run(project), 2)
+    outcome = invoke("run", "--resume", "latest")
+    assert outcome.code == 2
+    assert "files that cases of the suite `tables` (labeled) give to the agent have changed since" in outcome.err
+    rescored = invoke("rescore", "latest")
+    assert "files that cases give to the agent have changed since" in rescored.out
+
+
+def test_a_run_may_write_its_results_into_a_folder_that_a_case_gives(
+    invoke: Invoke, project: Path, files: Path
+) -> None:
+    (project / "evalc.toml").write_text('output_dir = "given/results"\n')
+    assert invoke("run", "--agent", READER).code == 0
+    (folder,) = (files / "results").glob("*/")
+    cut(folder, 2)
+    assert invoke("run", "--resume", "latest").code == 0
+
+
+def test_a_run_of_an_earlier_version_says_that_its_files_were_not_compared(
+    invoke: Invoke, project: Path, files: Path
+) -> None:
+    invoke("run", "--agent", READER)
+    journal = only_run(project) / "journal.jsonl"
+    header, rest = journal.read_text().split("\n", 1)
+    said = json.loads(header)
+    del said["options"]["skillsHash"], said["suites"][0]["copiedHash"]
+    journal.write_text(f"{json.dumps(said)}\n{rest}")
+    (files / "sub" / "data.csv").write_text("")
+    outcome = invoke("run", "--resume", "latest")
+    assert outcome.code == 0
+    assert "did not keep what was in the files that cases give to the agent" in " ".join(outcome.out.split())
+
+
+def test_a_run_whose_skills_have_changed_is_not_resumed(invoke: Invoke, project: Path) -> None:
+    skill = project / "skill"
+    (skill / "evals").mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: skill\ndescription: It helps.\n---\n")
+    (project / "reads.py").write_text("print('{}')\n")
+    (project / "evalc.toml").write_text('[agent]\nskills = ["skill"]\n')
+    assert invoke("run", "--agent", READER).code == 3
+    (skill / "evals" / "evals.txt").write_text("which no agent is given")
+    assert invoke("run", "--resume", "latest").code == 3
+    (skill / "SKILL.md").write_text("---\nname: skill\ndescription: It helps more.\n---\n")
+    outcome = invoke("run", "--resume", "latest")
+    assert (outcome.code, "what is in the skills of the agent is another one now" in outcome.err) == (2, True)
+
+
 def test_a_changed_run_is_not_resumed(invoke: Invoke, project: Path) -> None:
     invoke("run", "--agent", "demo")
     outcome = invoke("run", "--resume", "latest", "--timeout", "7ms", "--agent", "python:os.path:basename")

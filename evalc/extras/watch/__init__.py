@@ -260,7 +260,7 @@ class Watcher:
         self._files = frozenset(
             os.path.realpath(name) for suite in found.suites for name in (suite.ir.source.name, *suite.ir.files)
         )
-        given = {path for suite in found.suites for path in suite.copied()}
+        given = {copied.path for suite in found.suites for copied in suite.copied()}
         given.update(map(str, self.settings.skills))
         self._given = tuple(os.path.realpath(self.settings.root / path) for path in sorted(given))
         self.board.look(found.suites)

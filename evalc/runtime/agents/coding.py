@@ -6,13 +6,14 @@ its `SKILL.md`, such a call is added behind it.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shlex
 import shutil
 import stat
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -21,7 +22,7 @@ from typing import Any, Final, final
 import msgspec
 
 from evalc.base.errors import FULL, AgentError, AgentProtocolError, EvalcError, MachineFailed
-from evalc.base.files import is_below, make_folder, read_limited, skill_name
+from evalc.base.files import is_below, make_folder, open_regular, read_limited, skill_name
 from evalc.base.terminal import excerpt, well_formed
 from evalc.model.answer import (
     LONGEST_WRITTEN,
@@ -33,6 +34,7 @@ from evalc.model.answer import (
     has_room,
 )
 from evalc.model.case import SKILL_TOOL
+from evalc.model.suite import Copied
 from evalc.runtime.agents import wire
 from evalc.runtime.mapping import JsonPath
 
@@ -43,6 +45,8 @@ SKILLS: Final = ".agents/skills"
 _MANIFEST: Final = re.compile(r"[/\\]skills[/\\]+(?:[^/\\\s\"']+[/\\]+)*?(?P<name>[\w.-]+)[/\\]+SKILL\.md(?!\.?\w)")
 _NOT_COPIED: Final = (".git", ".evalc", ".venv", "__pycache__", "evals", "node_modules")
 """The parts of a skill that no agent is given: above all the evals, which say what is asked of it."""
+
+_PIECE: Final = 1 << 20
 
 
 @final
@@ -161,6 +165,46 @@ def fill(folder: Path, files: Mapping[str, str], root: Path, skills: Iterable[Pa
         # `shutil` has only the texts of what it met.
         is_full = any(f"[Errno {number}]" in str(error) for number in FULL)
         raise (MachineFailed if is_full else AgentError)(why) from None
+
+
+def content_hash(copied: Iterable[Copied], root: Path, but_for: Iterable[Path] = ()) -> str | None:
+    """The hash of what `fill` would copy, without the paths `but_for`; None for nothing.
+
+    What cannot be read has a hash, too: the attempts say why.
+    """
+    digest = hashlib.sha256()
+    found = dict.fromkeys(copied)
+    left_out = {path.resolve() for path in but_for}
+    for each in found:
+        source = (root / each.path).resolve()
+        digest.update(b"\0\0")
+        for path in sorted(_files_below(source, _NOT_COPIED if each.is_skill else (), left_out)):
+            digest.update(os.fsencode(path.relative_to(source)) + b"\0" + _content_of(path))
+    return digest.hexdigest()[:12] if found else None
+
+
+def _files_below(source: Path, skipped: Collection[str], left_out: Collection[Path]) -> Iterator[Path]:
+    """The files and links below a folder; a file itself."""
+    if not source.is_dir():
+        yield source
+    for parent, below, names in os.walk(source):
+        paths = [Path(parent, name) for name in (*names, *below) if name not in skipped]
+        paths = [path for path in paths if path not in left_out]
+        yield from (path for path in paths if path.name in names or path.is_symlink())
+        below[:] = [path.name for path in paths if path.name in below]  # of links `walk` follows none
+
+
+def _content_of(path: Path) -> bytes:
+    try:
+        if path.is_symlink():
+            return b"link " + os.fsencode(path.readlink())
+        content = hashlib.sha256()
+        with open_regular(path) as file:
+            while piece := file.read(_PIECE):
+                content.update(piece)
+        return content.digest()
+    except OSError as error:
+        return b"error %d" % (error.errno or 0)
 
 
 def stamps_in(folder: Path) -> dict[str, tuple[int, int, int]]:

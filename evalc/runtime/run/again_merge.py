@@ -111,7 +111,7 @@ async def merge_suites(
             gates=options.gates,
             stopped=stopped,
             warnings=(
-                *not_compared(part.header for part in parts),
+                *not_compared([part.header for part in parts], suites),
                 *checked_otherwise((checks_of(part.header) for part in parts), options.run_id),
                 *_unreadable(parts),
             ),

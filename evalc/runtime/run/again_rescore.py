@@ -112,6 +112,7 @@ class _PastSuite(msgspec.Struct, frozen=True, kw_only=True):
 
     number: int
     file_hash: str
+    copied_hash: str | None
     cases: JournaledCases
     numbers: Mapping[str, int]
     left_out: str | None
@@ -139,6 +140,7 @@ async def rescore_suites(
         (key, suite.agent): _PastSuite(
             number=number,
             file_hash=suite.file_hash,
+            copied_hash=suite.copied_hash,
             cases=cases,
             numbers={name: case for case, name in cases.ids(number)},
             left_out=_left_out(number, suite, cases),
@@ -292,6 +294,10 @@ class _Rescoring:
     def warnings(self) -> tuple[str, ...]:
         """Further notes on the suite's result: what keeps its verdict, and what is not there any more."""
         warnings = []
+        if self._past is not None and self._past.copied_hash not in (None, self._suite.copied_hash):
+            warnings.append(
+                "files that cases give to the agent have changed since: the answers are to what was in them"
+            )
         if self._kept:
             warnings.append(
                 f"not rescored, since secrets were struck out of what their checks read: {_listed(self._kept)}"

@@ -268,6 +268,9 @@ class RunOptions(CaseOptions, frozen=True, kw_only=True):
     panel: Panel | None = None  # who judges what only a judge can decide; None if nobody does
     # how agents, judges and the player are asked, for resuming the run; None if that is not known
     asked: Asked | None = None
+    skills_hash: str | None = (
+        None  # of what is in the skills that agents are given in every case, if they are given any
+    )
     # whether the run ends where its gates are decided, and the repeats of a case if that is
     stop_when_sure: bool = False
     rubrics_always: bool = False  # whether the rubric tier is run also where others did not pass

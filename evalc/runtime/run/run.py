@@ -80,6 +80,7 @@ def header_of(
             "similarity": None if options.embeddings is None else "embeddings",
             "baseline": options.baseline,
             "checksHash": options.checks.text_hash(),
+            "skillsHash": options.skills_hash,
             "seedHash": data_hash(options.seed),
             # Whole, not hashed alone: it was true once, and a run can only be finished or understood with it.
             "snapshot": options.snapshot,
@@ -101,6 +102,7 @@ def journaled_suites(suites: Sequence[Suite], root: Path | None) -> tuple[Journa
             tool_name=suite.tool_name,
             tier=suite.tier,
             file_hash=suite.file_hash,
+            copied_hash=suite.copied_hash,
             origin=suite.origin,
             cases=suite.size,
             agent=suite.agent,
@@ -337,7 +339,10 @@ class _Run:
         self._at_a_time = at_a_time
         self._baseline = baseline
         if options.resumed is not None:
-            warnings += [_kept(suites, journal), *(() if options.asked is None else not_compared([journal.header]))]
+            warnings += [
+                _kept(suites, journal),
+                *(() if options.asked is None else not_compared([journal.header], suites)),
+            ]
             warnings += checked_otherwise((checks_of(journal.header), options.checks.text_hash()), options.run_id)
         self._suites = suites
         self._agents = tuple(dict.fromkeys(suite.agent for suite in suites))

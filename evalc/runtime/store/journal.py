@@ -44,6 +44,7 @@ class JournaledSuite(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
 
     `suite` is its name, which journals of earlier versions do not have. `agent` is what it was run against, in a run of
     several agents, where a suite is listed once for each agent.
+    `copied_hash` is of what was in the files and skills that its cases give to agents; None if they give none.
     `origin` is its file as the run was given it, `file` the path from the project's folder; `also` are the other paths
     of that file, where links within the project lead to it.
     """
@@ -52,6 +53,7 @@ class JournaledSuite(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     suite: str | None = None
     tier: str
     file_hash: str
+    copied_hash: str | None = None
     origin: str
     cases: int
     agent: str | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, final
@@ -15,7 +15,7 @@ from evalc.base.errors import UsageError
 from evalc.base.files import open_regular, refuse_link_out
 from evalc.model.answer import AgentResponse, AnsweredTurn, PlayedUser
 from evalc.model.json import UNREADABLE
-from evalc.model.suite import KnownSuites, key_of
+from evalc.model.suite import KnownSuites, Suite, key_of
 from evalc.runtime.store.journal import FILE_NAME, Asked, CaseNumbers, Header, JournaledSuite, read_header
 from evalc.runtime.store.redact import Redactor, encoded, redacted
 from evalc.runtime.store.runs import HOW_RUNS_COME, find_folder, is_announced, steps_back, unless_saved
@@ -31,7 +31,11 @@ _DECIDING: Final = {
 }
 """The options that change verdicts, and how a message calls them; data are compared by their hashes."""
 
-_HASHED: Final = {"seedHash": "the seed manifest", "snapshotHash": "the snapshot"}
+_HASHED: Final = {
+    "seedHash": "the seed manifest",
+    "snapshotHash": "the snapshot",
+    "skillsHash": "what is in the skills of the agent",
+}
 
 
 @final
@@ -93,7 +97,7 @@ def differences(past: Header, now: Header) -> Iterator[str]:
             yield f"{name} was {_shown(before)} and is {_shown(after)} now"
     yield from _asked_otherwise(past.asked, now.asked)
     for key, name in _HASHED.items():
-        if past.options.get(key) != now.options.get(key):
+        if key in past.options and past.options[key] != now.options.get(key):
             yield f"{name} is another one now"
 
 
@@ -114,14 +118,24 @@ def _asked_otherwise(past: Asked | None, now: Asked | None) -> Iterator[str]:
             yield f"{shown} was {_shown(before)} and is {_shown(after)} now"
 
 
-def not_compared(headers: Iterable[Header]) -> tuple[str, ...]:
-    """The warning that a run of an earlier evalc does not say how it was asked, which could not be compared."""
-    silent = [header.run_id for header in headers if header.asked is None]
-    if not silent:
-        return ()
-    runs = ", ".join(f"`{run_id}`" for run_id in silent)
-    unknown = f"an earlier evalc began the run {runs} and did not keep how the agent was asked: whether"
-    return (f"{unknown} `body`, `response`, the model's settings or headers have changed could not be compared",)
+def not_compared(headers: Sequence[Header], suites: Iterable[Suite]) -> Iterator[str]:
+    """Warnings of what runs of an earlier evalc do not say, which could not be compared. `suites` are those of now."""
+    unasked = [header.run_id for header in headers if header.asked is None]
+    if unasked:
+        yield (
+            f"{_begun_earlier(unasked)} how the agent was asked: whether `body`, `response`, the model's settings or "
+            "headers have changed could not be compared"
+        )
+    unread = [header.run_id for header in headers if "skillsHash" not in header.options]
+    if unread and any(suite.copied_hash is not None for suite in suites):
+        yield (
+            f"{_begun_earlier(unread)} what was in the files that cases give to the agent: whether they have changed "
+            "could not be compared"
+        )
+
+
+def _begun_earlier(run_ids: Iterable[str]) -> str:
+    return f"an earlier evalc began the run {', '.join(f'`{run_id}`' for run_id in run_ids)} and did not keep"
 
 
 def checks_of(header: Header) -> str | None:
@@ -149,6 +163,8 @@ def _changed_suites(past: Mapping[str, JournaledSuite], now: Mapping[str, Journa
             yield f"the suite {name} of `{suite.origin}` is not there"
         elif suite.file_hash != now[name].file_hash:
             yield f"the suite {name} of `{suite.origin}` has changed since"
+        elif suite.copied_hash not in (None, now[name].copied_hash):
+            yield f"files that cases of the suite {name} give to the agent have changed since"
         elif suite.cases != now[name].cases:
             yield f"{suite.cases} cases of the suite {name} were to be run, and not {now[name].cases}"
     for name in now:
