@@ -590,3 +590,5 @@ _CHECKS: Final[Mapping[str, Callable[[_Assertion], Check]]] = {
     "trajectory:step-count": _step_count,
 }
 """The check that each type of assertion means, without the `not-` in front of it."""
+TYPES: Final = (_CHECKS.keys() | _WHY_NOT.keys()) - {*_UNKNOWN, _ATTACK, "assert-set", "select-best", "max-score"}
+"""The types of promptfoo 0.121 that a text can begin with in place of a whole assertion."""

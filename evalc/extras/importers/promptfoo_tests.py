@@ -21,6 +21,7 @@ from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.extras.importers.imported import IN_CONFIGURATION, NO_COUNTERPART
 from evalc.extras.importers.promptfoo_agents import judge_of
+from evalc.extras.importers.promptfoo_assertions import TYPES
 from evalc.extras.importers.promptfoo_code import Code
 from evalc.extras.importers.promptfoo_rows import Table
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
@@ -343,25 +344,12 @@ def _merged(default: PromptfooTest, test: PromptfooTest) -> PromptfooTest:
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-_TYPES: Final = frozenset(
-    ("agent-rubric", "answer-relevance", "bleu", "classifier", "contains", "contains-all", "contains-any",
-     "contains-html", "contains-json", "contains-sql", "contains-xml", "context-faithfulness", "context-recall",
-     "context-relevance", "conversation-relevance", "cost", "equals", "factuality", "finish-reason", "g-eval",
-     "gleu", "guardrails", "icontains", "icontains-all", "icontains-any", "is-html", "is-json", "is-refusal",
-     "is-sql", "is-valid-function-call", "is-valid-openai-function-call", "is-valid-openai-tools-call", "is-xml",
-     "javascript", "latency", "levenshtein", "llm-rubric", "meteor", "model-graded-closedqa",
-     "model-graded-factuality", "moderation", "perplexity", "perplexity-score", "pi", "python", "regex", "rouge-n",
-     "ruby", "search-rubric", "similar", "similar:cosine", "similar:dot", "similar:euclidean", "skill-used",
-     "starts-with", "tool-call-f1", "trace-error-spans", "trace-span-count", "trace-span-duration",
-     "trajectory:goal-success", "trajectory:step-count", "trajectory:tool-args-match", "trajectory:tool-sequence",
-     "trajectory:tool-used", "webhook", "word-count")
-)  # fmt: skip
-"""The types of promptfoo 0.121; a text that begins with none of them is what the output has to equal."""
 _ASSERTION: Final = re.compile(
-    rf"(?P<type>(?:not-)?(?:{'|'.join(sorted(map(re.escape, _TYPES), key=len, reverse=True))}))"
+    rf"(?P<type>(?:not-)?(?:{'|'.join(sorted(map(re.escape, TYPES), key=len, reverse=True))}))"
     r"(?:\((?P<threshold>\d+(?:\.\d+)?)\))?(?::(?P<value>.*))?",
     re.DOTALL,
 )
+"""A text that begins with no type is what the output has to equal."""
 _WRITTEN_CODE: Final = re.compile(
     r"(?P<language>javascript|fn|eval|python|ruby):|file://.*\.(?:[cm]?[jt]s|(?P<python>py))(?::\w+)?\Z", re.DOTALL
 )

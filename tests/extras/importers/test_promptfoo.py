@@ -16,7 +16,7 @@ import evalc
 from evalc.base.source import Source
 from evalc.diagnostics import Diagnostics, Problem
 from evalc.dsl.format import format_text
-from evalc.extras.importers import promptfoo_assertions, promptfoo_tests
+from evalc.extras.importers import promptfoo_tests
 from evalc.extras.importers.imported import Imported
 from evalc.extras.importers.promptfoo import import_promptfoo
 from evalc.extras.importers.promptfoo_templates import Unmappable, rendered, template_of, variables_of
@@ -396,11 +396,6 @@ def test_judges_are_asked_about_the_context() -> None:
     assert 'say the following. Say: So Context: {{context}}" >= 0.5/1' in suite.text
     assert 'Question: {{query}} Context: {{context}}" >= 0.6/1 for "about_Why?"' in suite.text
     assert not [each for each in evalc.check(Source("s.eval.yaml", suite.text)) if each.severity == "error"]
-
-
-def test_each_type_of_promptfoo_is_a_check_or_has_a_reason() -> None:
-    known = {*promptfoo_assertions._CHECKS, *promptfoo_assertions._WHY_NOT}
-    assert promptfoo_tests._TYPES - known == set()
 
 
 def test_thresholds_in_tables(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from evalc.base.source import Source
 from evalc.diagnostics import Diagnostics, Problem
 from evalc.extras.importers import import_prompt_spec
 from evalc.extras.importers.promptfoo import import_promptfoo
-from evalc.extras.importers.promptfoo_tests import _TYPES, rows_of
+from evalc.extras.importers.promptfoo_assertions import TYPES
+from evalc.extras.importers.promptfoo_tests import rows_of
 from evalc.model.case import Case
 
 
@@ -44,10 +45,10 @@ def messages(problems: list[Problem]) -> list[str]:
 
 
 def test_all_types_of_assertions_are_known() -> None:
-    assert len(_TYPES) == 66
+    assert len(TYPES) == 66
 
 
-@pytest.mark.parametrize("written", sorted(f"{negation}{type_}" for type_ in _TYPES for negation in ("", "not-")))
+@pytest.mark.parametrize("written", sorted(f"{negation}{type_}" for type_ in TYPES for negation in ("", "not-")))
 @pytest.mark.parametrize("behind", ["", ": x", "(0.5): x"])
 def test_no_type_is_read_as_a_text_to_equal(written: str, behind: str) -> None:
     ((row, _),) = rows_of(Source("t.csv", f"q,__expected\na,{written}{behind}\n"), ",")
@@ -57,7 +58,7 @@ def test_no_type_is_read_as_a_text_to_equal(written: str, behind: str) -> None:
 
 
 @given(
-    st.sampled_from(sorted(_TYPES)), st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1)
+    st.sampled_from(sorted(TYPES)), st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1)
 )
 def test_any_other_text_is_what_the_output_has_to_equal(type_: str, behind: str) -> None:
     text = f"{type_}-{behind}"
