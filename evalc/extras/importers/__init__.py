@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
 from evalc.base.source import Source, Span
+from evalc.check.contract import PAIRS, assertions, judge_check, rank
+from evalc.check.forms import check_of, record_of
+from evalc.check.predicates import mapped
+from evalc.check.tree import All, Check
 from evalc.compiler.compiled import CompiledSuite
+from evalc.compiler.emit.check import check_of_label, simplest
 from evalc.compiler.lift import FREE, is_eval_json, read_document
 from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.diagnostics import Diagnostics, Finding
@@ -23,6 +29,7 @@ from evalc.dsl.read_json import JsonPlaces
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.walk import is_null
+from evalc.dsl.write_yaml import Noted
 from evalc.extras.importers.adk import import_adk
 from evalc.extras.importers.imported import (
     NO_COUNTERPART,
@@ -31,17 +38,17 @@ from evalc.extras.importers.imported import (
     Schemas,
     as_template,
     documents_of,
+    entry_of,
     left_out,
-    write_checks,
     yaml_of,
 )
 from evalc.extras.importers.promptfoo import import_promptfoo, is_promptfoo
 from evalc.extras.importers.promptfoo_source import CODE
 from evalc.extras.importers.pydantic_evals import import_pydantic_evals
-from evalc.grammar.write_check import escaped
+from evalc.grammar.write_check import LITERALLY, escaped, line_of
 from evalc.model import case as m
 from evalc.model.json import pointer_step, to_json
-from evalc.model.suite import slug
+from evalc.model.suite import dimension_of, slug
 
 __all__ = ["Imported", "import_source"]
 
@@ -182,7 +189,7 @@ class _Importer:
         for field in ("files", "skill"):
             if getattr(case.input, field):
                 self._leave_out(pointer, f"/input/{field}", "its paths begin at the project, and at the suite in YAML")
-        written |= write_checks(case, self._suite.tier, self._schemas, partial(self._leave_out, pointer))
+        written |= _checks(case, self._suite.tier, self._schemas, partial(self._leave_out, pointer))
         if case.label is not None:
             written["label"] = {"expected": escaped(case.label.expected), "from": case.label.source}
         if (stubs := _stubs(case)) is not None:
@@ -309,6 +316,126 @@ def _escaped(value: Any) -> Any:
 
 def _comparable(metadata: m.Metadata) -> bytes:
     return to_json(msgspec.structs.replace(metadata, generated_by=None))
+
+
+# --- the checks of eval JSON -----------------------------------------------------------------------------------------
+
+
+_REGEX_PATTERN: Final = ("/expect/regexPattern",)
+"""A pattern that any tier of eval JSON may have; in YAML a pattern has to be in the labeled tier."""
+
+LeaveOut = Callable[[str, str], str]
+"""Reports what of a check, by its pointer in the case, was left out and why; gives the comment that says so."""
+
+
+class _Entry(NamedTuple):
+    """A check of a case: what it asks, the pointers of its assertions, and what it counts for."""
+
+    at: tuple[str, ...]
+    check: Check
+    criterion: str | None = None
+    weight: int | float = 1
+
+    @property
+    def is_linked(self) -> bool:
+        return self.criterion is not None or self.weight != 1
+
+
+def _checks(case: m.Case, tier: m.Tier, schemas: Schemas, leave_out: LeaveOut) -> dict[str, Any]:
+    """The keys of a case that say its checks.
+
+    What no line says exactly goes into `expect.checks` in the model's form. There nothing can be linked, and what
+    is there comes after the checks of `validate:`; so must all that follow it among their kind.
+    """
+    rubric, entries = _judged(case)
+    validate: list[Noted] = []
+    records: list[Any] = []
+    behind: set[tuple[int, bool, bool]] = set()
+    comments: list[str] = []
+    for entry in (*_without_label(case, [*_entries(case)]), *entries):
+        if entry.at == _REGEX_PATTERN and tier in ("golden", "regression"):
+            comments.append(leave_out(entry.at[0], "in YAML a pattern has to be in the labeled tier"))
+            continue
+        needs_record = isinstance(entry.check, All) or simplest(entry.check) != entry.check
+        literally = not entry.is_linked and (needs_record or rank(entry.check) in behind)
+        has_line = not literally and line_of(entry.check, LITERALLY, lambda _: "") is not None
+        written = entry_of(entry.check, entry.criterion, entry.weight, LITERALLY, schemas.keep) if has_line else None
+        if written is None:
+            if entry.is_linked:
+                comments.append(leave_out(entry.at[0], "no line says the same, so that it counts for no criterion"))
+            records.append(_record(entry.check))
+            behind.add(rank(entry.check))
+        else:
+            validate.append(Noted(written, tuple(comments)))
+            comments = []
+    keys = {"validate": validate, "expect": {"checks": records} if records else None, "rubric": rubric}
+    filled: dict[str, Any] = {key: value for key, value in keys.items() if value}
+    first = next(iter(filled), None)
+    return filled if first is None else {**filled, first: Noted(filled[first], tuple(comments))}
+
+
+def _entries(case: m.Case) -> Iterator[_Entry]:
+    """The checks of `expect`, in the contract's order, each with what it counts for."""
+    links = _links(case)
+    checks = {assertion.at: assertion.check for assertion in assertions(case.expect)}
+    done: set[str] = set()
+    for at, check in checks.items():
+        if at in done:
+            continue
+        criterion, link = links.get(at, (None, None))
+        upper = next((f"/expect/{high}" for low, high in PAIRS if at == f"/expect/{low}"), "")
+        weight = 1 if link is None else link.weight
+        if upper in checks and upper not in links and not (link and len(link.at) == 1):
+            done.add(upper)
+            yield _Entry((at, upper), check_of({**record_of(checks[upper]), **record_of(check)}), criterion, weight)
+        else:
+            yield _Entry((at,), check, criterion, weight)
+
+
+def _without_label(case: m.Case, entries: list[_Entry]) -> list[_Entry]:
+    """The entries without the check that the case's label brings in YAML."""
+    brought = None if case.label is None else _Entry((), check_of_label(case.label))
+    same = [entry for entry in entries if brought is not None and entry._replace(at=()) == brought]
+    return [entry for entry in entries if entry not in same[-1:]]
+
+
+def _judged(case: m.Case) -> tuple[list[Any], list[_Entry]]:
+    """The dimensions that go into `rubric:`, up to the first linked one; from there on, each as a check."""
+    links = _links(case)
+    rubric: list[Any] = []
+    entries: list[_Entry] = []
+    for index, dimension in enumerate(case.rubric or ()):
+        at = f"/rubric/{index}"
+        criterion, link = links.get(at, (None, None))
+        if link is None and not entries:
+            rubric.append(msgspec.to_builtins(dimension))
+            continue
+        named = dimension
+        if criterion is not None and re.fullmatch(re.escape(criterion) + r"(?:-\d+)?", dimension.dimension):
+            # It has its dimension from the criterion: a line has no words for one.
+            named = msgspec.structs.replace(dimension, dimension=dimension_of(dimension.criteria))
+        entries.append(_Entry((at,), judge_check(named), criterion, link.weight if link else 1))
+    return rubric, entries
+
+
+def _links(case: m.Case) -> dict[str, tuple[str | None, m.CheckLink]]:
+    """The links of a case with their criteria, by their first pointers."""
+    unlinked = {link.at[0]: (None, link) for link in case.unlinked or () if link.at}
+    return unlinked | {
+        link.at[0]: (criterion.name, link) for criterion in case.criteria or () for link in criterion.checks or ()
+    }
+
+
+def _record(check: Check) -> Any:
+    """The check as the case model writes it, its texts as templates that mean them.
+
+    An `all_of` is within another: an entry of `expect.checks` that is an `all_of` counts as its operands.
+    """
+    written = mapped(check, lambda role, text: (LITERALLY.pattern if role.is_pattern else LITERALLY.text)(str(text)))
+    return record_of(All((written,)) if isinstance(written, All) else written)
+
+
+# --- PromptOS --------------------------------------------------------------------------------------------------------
 
 
 _READ: Final = ("name", "description", "inputs", "expected_output")

@@ -20,9 +20,19 @@ from evalc.dsl.nodes import Node, fields_of, items_of
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.sources import read_source
 from evalc.dsl.write_yaml import Noted
-from evalc.extras.importers.cases import FURTHER, Importing, call_with, entry, tools
-from evalc.extras.importers.imported import NO_COUNTERPART, Imported, as_template, document_of, documents_of
-from evalc.extras.importers.promptfoo_templates import Unmappable
+from evalc.extras.importers.imported import (
+    FURTHER,
+    NO_COUNTERPART,
+    Imported,
+    Importing,
+    Unmappable,
+    as_template,
+    call_with,
+    document_of,
+    documents_of,
+    entry,
+    tools,
+)
 from evalc.model.json import is_number
 from evalc.model.suite import slug
 

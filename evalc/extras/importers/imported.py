@@ -1,4 +1,4 @@
-"""The result of an import of a file of evals, and how its checks are written."""
+"""An import of a file of evals, and its result: names of cases, how checks are written, what all cases have."""
 
 from __future__ import annotations
 
@@ -6,19 +6,16 @@ import json
 import os
 import re
 from bisect import bisect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, final
 
 import msgspec
 
 from evalc.base.source import Source, Span
-from evalc.check.contract import PAIRS, assertions, judge_check, rank
-from evalc.check.forms import TYPES, check_of, record_of
-from evalc.check.predicates import mapped
-from evalc.check.tree import All, Check, Some, Test
-from evalc.compiler.emit.check import check_of_label, simplest
+from evalc.check.forms import TYPES, record_of, together
+from evalc.check.tree import All, At, Call, Check, Of, Some, Test, Tools, Which
 from evalc.compiler.pipeline import CompileOptions, compile_sources
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl.build_rule import CHECK_TYPES
@@ -27,8 +24,7 @@ from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.sources import unsaved
 from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
 from evalc.grammar.write_check import LITERALLY, KeepSchema, Spelling, line_of, linked_to
-from evalc.model import case as m
-from evalc.model.suite import dimension_of
+from evalc.model.json import path_inside
 
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9\s_.,:;!?'\"()\[\]/&\u2013\u2014-]*")
@@ -37,6 +33,9 @@ _OF_A_LINE: Final = re.compile(r" on line \d+")
 _LONGEST_NAME: Final = 48
 """Of a name that does not say all of a text."""
 _LONGEST_WHOLE: Final = 64
+_LIMIT: Final = re.compile(r"(latency|cost) <= \S+")
+LONG_TEXT: Final = 240
+"""Of a text that a suite says once if several cases have it."""
 
 FOR_TOML: Final = "for evalc.toml: "
 """Begins a comment that is a line of a configuration."""
@@ -81,6 +80,21 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
         path = folder / self.file_name
         path.write_text(self.text, encoding="utf-8")
         return path
+
+
+@final
+class Unmappable(Exception):
+    """Nothing here means the same; the message says why."""
+
+
+def require(condition: object, why_not: str) -> None:
+    """Go on where the condition holds.
+
+    Raises:
+        Unmappable: it does not.
+    """
+    if not condition:
+        raise Unmappable(why_not)
 
 
 def documents_of(source: Source, problems: Diagnostics) -> Sequence[Node | None] | None:
@@ -205,127 +219,10 @@ def name_of(text: str, *, longest: int = _LONGEST_WHOLE) -> str:
     return words[: cut + 1].rpartition("_")[0] or words[:cut]
 
 
-def _record(check: Check) -> Any:
-    """The check as the case model writes it, its texts as templates that mean them.
-
-    An `all_of` is within another: an entry of `expect.checks` that is an `all_of` counts as its operands.
-    """
-    written = mapped(check, lambda role, text: (LITERALLY.pattern if role.is_pattern else LITERALLY.text)(str(text)))
-    return record_of(All((written,)) if isinstance(written, All) else written)
+# --- how a check is written ------------------------------------------------------------------------------------------
 
 
 _LONG: Final = 100
-_REGEX_PATTERN: Final = ("/expect/regexPattern",)
-"""A pattern that any tier of eval JSON may have; in YAML a pattern has to be in the labeled tier."""
-
-LeaveOut = Callable[[str, str], str]
-"""Reports what of a check, by its pointer in the case, was left out and why; gives the comment that says so."""
-
-
-class _Entry(NamedTuple):
-    """A check of a case: what it asks, the pointers of its assertions, and what it counts for."""
-
-    at: tuple[str, ...]
-    check: Check
-    criterion: str | None = None
-    weight: int | float = 1
-
-    @property
-    def is_linked(self) -> bool:
-        return self.criterion is not None or self.weight != 1
-
-
-def write_checks(case: m.Case, tier: m.Tier, schemas: Schemas, leave_out: LeaveOut) -> dict[str, Any]:
-    """The keys of a case that say its checks.
-
-    What no line says exactly goes into `expect.checks` in the model's form. There nothing can be linked, and what
-    is there comes after the checks of `validate:`; so must all that follow it among their kind.
-    """
-    rubric, entries = _judged(case)
-    validate: list[Noted] = []
-    records: list[Any] = []
-    behind: set[tuple[int, bool, bool]] = set()
-    comments: list[str] = []
-    for entry in (*_without_label(case, [*_entries(case)]), *entries):
-        if entry.at == _REGEX_PATTERN and tier in ("golden", "regression"):
-            comments.append(leave_out(entry.at[0], "in YAML a pattern has to be in the labeled tier"))
-            continue
-        needs_record = isinstance(entry.check, All) or simplest(entry.check) != entry.check
-        literally = not entry.is_linked and (needs_record or rank(entry.check) in behind)
-        has_line = not literally and line_of(entry.check, LITERALLY, lambda _: "") is not None
-        written = entry_of(entry.check, entry.criterion, entry.weight, LITERALLY, schemas.keep) if has_line else None
-        if written is None:
-            if entry.is_linked:
-                comments.append(leave_out(entry.at[0], "no line says the same, so that it counts for no criterion"))
-            records.append(_record(entry.check))
-            behind.add(rank(entry.check))
-        else:
-            validate.append(Noted(written, tuple(comments)))
-            comments = []
-    keys = {"validate": validate, "expect": {"checks": records} if records else None, "rubric": rubric}
-    filled: dict[str, Any] = {key: value for key, value in keys.items() if value}
-    first = next(iter(filled), None)
-    return filled if first is None else {**filled, first: Noted(filled[first], tuple(comments))}
-
-
-# --- entries ---------------------------------------------------------------------------------------------------------
-
-
-def _entries(case: m.Case) -> Iterator[_Entry]:
-    """The checks of `expect`, in the contract's order, each with what it counts for."""
-    links = _links(case)
-    checks = {assertion.at: assertion.check for assertion in assertions(case.expect)}
-    done: set[str] = set()
-    for at, check in checks.items():
-        if at in done:
-            continue
-        criterion, link = links.get(at, (None, None))
-        upper = next((f"/expect/{high}" for low, high in PAIRS if at == f"/expect/{low}"), "")
-        weight = 1 if link is None else link.weight
-        if upper in checks and upper not in links and not (link and len(link.at) == 1):
-            done.add(upper)
-            yield _Entry((at, upper), check_of({**record_of(checks[upper]), **record_of(check)}), criterion, weight)
-        else:
-            yield _Entry((at,), check, criterion, weight)
-
-
-def _without_label(case: m.Case, entries: list[_Entry]) -> list[_Entry]:
-    """The entries without the check that the case's label brings in YAML."""
-    brought = None if case.label is None else _Entry((), check_of_label(case.label))
-    same = [entry for entry in entries if brought is not None and entry._replace(at=()) == brought]
-    return [entry for entry in entries if entry not in same[-1:]]
-
-
-def _judged(case: m.Case) -> tuple[list[Any], list[_Entry]]:
-    """The dimensions that go into `rubric:`, up to the first linked one; from there on, each as a check."""
-    links = _links(case)
-    rubric: list[Any] = []
-    entries: list[_Entry] = []
-    for index, dimension in enumerate(case.rubric or ()):
-        at = f"/rubric/{index}"
-        criterion, link = links.get(at, (None, None))
-        if link is None and not entries:
-            rubric.append(msgspec.to_builtins(dimension))
-            continue
-        named = dimension
-        if criterion is not None and re.fullmatch(re.escape(criterion) + r"(?:-\d+)?", dimension.dimension):
-            # It has its dimension from the criterion: a line has no words for one.
-            named = msgspec.structs.replace(dimension, dimension=dimension_of(dimension.criteria))
-        entries.append(_Entry((at,), judge_check(named), criterion, link.weight if link else 1))
-    return rubric, entries
-
-
-def _links(case: m.Case) -> dict[str, tuple[str | None, m.CheckLink]]:
-    """The links of a case with their criteria, by their first pointers."""
-    unlinked = {link.at[0]: (None, link) for link in case.unlinked or () if link.at}
-    return unlinked | {
-        link.at[0]: (criterion.name, link) for criterion in case.criteria or () for link in criterion.checks or ()
-    }
-
-
-# --- how one is written ----------------------------------------------------------------------------------------------
-
-
 _OF_ONE_TEXT: Final = {("value",), ("value", "ignoringCase")}
 
 
@@ -352,3 +249,144 @@ def entry_of(
     elif not keys:
         said = {"type": type_}
     return {**said, **linked, **({} if weight == 1 else {"weight": weight})}
+
+
+def tools(predicate: str, names: Iterable[str]) -> Check:
+    """A check of the names of the tools that were called."""
+    return Of(Tools(), Test(predicate, tuple(names)))
+
+
+def call_with(tool: str, which: int | Which, arguments: Mapping[str, Any]) -> Check:
+    """A check that a call has these arguments, among others."""
+    return Of(
+        Call(tool, which), together(Of(At(path_inside("", key)), is_value(each)) for key, each in arguments.items())
+    )
+
+
+def is_value(value: Any) -> Check:
+    """A check that its subject is this value, which of a text is its text."""
+    return Test("equals" if isinstance(value, str) else "is", value)
+
+
+def entry(check: Check, comments: Sequence[str] = ()) -> Noted:
+    """The entry of `validate:` that is a check, whose texts are no templates."""
+    return Noted(entry_of(check, None, 1, LITERALLY, str), tuple(comments))
+
+
+# --- a file that is a list of cases ----------------------------------------------------------------------------------
+
+
+FURTHER: Final = "there a call may have no further arguments, which no line says"
+"""How an exact comparison of arguments differs from `call_with`."""
+
+CaseOf = Callable[[Node], tuple[dict[str, Any], Sequence[str]]]
+"""The keys of a case behind those that name it, and the comments above it; it may raise `Unmappable`."""
+
+
+class Importing:
+    """An import on its way: what it has called cases, left out and said."""
+
+    def __init__(self, source: Source, problems: Diagnostics) -> None:
+        self.source = source
+        self.problems = problems
+        self.names = CaseNames()
+        self.head: list[str] = []
+        self.is_whole = True  # of the case at hand; before the first one, of what all cases have
+        self._said: set[str] = set()
+
+    def leave_out(self, node: Node, what: str, why: str, *, decides: bool = True) -> str:
+        """Report what is not imported; the comment that says so. The case is weaker if it `decides` the verdict."""
+        self.is_whole &= not decides
+        return left_out(self.problems, self.source, node.span, what, why)
+
+    def differs(self, node: Node, what: str, why: str, *, decides: bool = True) -> tuple[str, ...]:
+        """Report, once for the file, what means only nearly the same; the comments that say so.
+
+        The case is weaker if the difference may `decide` the verdict.
+        """
+        self.is_whole &= not decides
+        if self.is_said(what):
+            return ()
+        finding = Finding("EV655", what=what, why=why)
+        self.problems.add(self.source, node.span, finding)
+        return (finding.message(),)
+
+    def is_said(self, what: str) -> bool:
+        """Whether this was asked before."""
+        before = len(self._said)
+        self._said.add(what)
+        return len(self._said) == before
+
+    def imported_cases(
+        self, suite: str, keys: Mapping[str, Any], items: Iterable[tuple[str, Node]], case_of: CaseOf
+    ) -> Imported | None:
+        """The suite with these keys, and a case of each item, with its name there; None if there is none."""
+        are_whole, weaker, lost = self.is_whole, 0, 0
+        cases: list[Noted] = []
+        waiting: list[str] = []
+        for number, (called, node) in enumerate(items, 1):
+            self.is_whole = are_whole
+            try:
+                case, comments = case_of(node)
+            except Unmappable as reason:
+                waiting.append(self.leave_out(node, f"the case `{called or number}`", f"{reason}"))
+                lost += 1
+            else:
+                named = self.names.keys(called, f"case {number}")
+                cases.append(Noted({**named, **case}, (*waiting, *comments)))
+                waiting.clear()
+                weaker += not self.is_whole
+        if not cases:
+            self.problems.add(self.source, Span(0, 0), Finding("EV656", why="no case has a check that means the same"))
+            return None
+        values = [case.value for case in cases]
+        shared = taken_out(values, ()) if all("validate" in each for each in values) else {}
+        data = {"suite": suite, **keys, **shared, "eval": {"test_cases": Noted(cases, tuple(waiting))}}
+        text = yaml_of(data, self.source, self.problems, head=tuple(self.head))
+        if text is None:
+            return None
+        return Imported(text=text, file_name=f"{suite}.eval.yaml", cases=len(cases), weaker=weaker, lost=lost)
+
+
+def taken_out(cases: Sequence[dict[str, Any]], given: Container[str]) -> dict[str, Any]:
+    """Take out the checks that all cases have, and inputs that are `given`; the key `defaults` that says them."""
+    if len(cases) < 2:
+        return {}
+    checks: dict[str, list[Noted]] = {}
+    for case in cases:
+        for each in case["validate"].value:
+            checks.setdefault(json.dumps(each.value), []).append(each)
+    had = [[each.value for each in case["validate"].value] for case in cases]
+    shared = {
+        key: Noted(each[0].value, tuple(dict.fromkeys(comment for one in each for comment in one.comments)))
+        for key, each in checks.items()
+        if len(each) > 1 and all(each[0].value in own or _limited(each[0].value) & _limited(*own) for own in had)
+    }
+    inputs = {
+        name: value
+        for name, value in cases[0].get("inputs", {}).items()
+        if (name in given or _is_long(value)) and all(case.get("inputs", {}).get(name, ...) == value for case in cases)
+    }
+    for case in cases:
+        rest = {name: value for name, value in case.get("inputs", {}).items() if name not in inputs}
+        own = [each for each in case["validate"].value if json.dumps(each.value) not in shared]
+        comments = case["validate"].comments
+        for key, left in (("inputs", rest), ("validate", Noted(own, comments) if own else None)):
+            if left:
+                case[key] = left
+            else:
+                case.pop(key, None)
+        if comments and not own:
+            last = [*case][-1]
+            case[last] = Noted(case[last], comments)
+    found = {key: value for key, value in (("inputs", inputs), ("validate", [*shared.values()])) if value}
+    return {"defaults": found} if found else {}
+
+
+def _limited(*entries: object) -> set[str]:
+    """The measures that the entries limit. A limit of a case replaces that of the defaults."""
+    return {found[1] for each in entries if isinstance(each, str) and (found := _LIMIT.fullmatch(each))}
+
+
+def _is_long(value: object) -> bool:
+    return isinstance(value, str) and len(value) > LONG_TEXT

@@ -22,10 +22,12 @@ from evalc.extras.importers.imported import (
     Imported,
     Schemas,
     SideFile,
+    Unmappable,
     document_of,
     name_of,
     refused,
     says_all,
+    taken_out,
     yaml_of,
 )
 from evalc.extras.importers.promptfoo_agents import agents_of, makes_objects
@@ -33,9 +35,9 @@ from evalc.extras.importers.promptfoo_checks import Checks
 from evalc.extras.importers.promptfoo_code import Code
 from evalc.extras.importers.promptfoo_prompts import Prompt, prompts_of
 from evalc.extras.importers.promptfoo_rows import in_rows
-from evalc.extras.importers.promptfoo_shape import losses_once, said_once, taken_out
+from evalc.extras.importers.promptfoo_shape import losses_once, said_once
 from evalc.extras.importers.promptfoo_source import Configuration
-from evalc.extras.importers.promptfoo_templates import Unmappable, template_of
+from evalc.extras.importers.promptfoo_templates import template_of
 from evalc.extras.importers.promptfoo_tests import PromptfooTest, Tests
 from evalc.extras.importers.promptfoo_variables import Variables
 from evalc.model.suite import slug

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from evalc.dsl.nodes import Node, one_or_many
-from evalc.extras.importers.imported import IN_CONFIGURATION, CaseNames
+from evalc.extras.importers.imported import IN_CONFIGURATION, CaseNames, Unmappable
 from evalc.extras.importers.promptfoo_source import Configuration
-from evalc.extras.importers.promptfoo_templates import Unmappable
 from evalc.model.json import is_number
 
 _MODEL: Final = re.compile(r"(?P<provider>[a-z]+):(?:(?P<api>chat|responses|messages):)?(?P<model>[^:{}\s][^{}\s]*)")

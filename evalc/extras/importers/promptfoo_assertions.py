@@ -26,18 +26,17 @@ from evalc.check.tree import (
     Of,
     Some,
     Test,
-    Tools,
     all_of,
     asks,
     negated,
 )
 from evalc.compiler.examine import examine
 from evalc.ecma import to_string
-from evalc.extras.importers.imported import IN_CONFIGURATION, NO_COUNTERPART
+from evalc.extras.importers.imported import IN_CONFIGURATION, NO_COUNTERPART, Unmappable, is_value, require, tools
 from evalc.extras.importers.promptfoo_code import Code, split, with_values
 from evalc.extras.importers.promptfoo_schemas import as_read
 from evalc.extras.importers.promptfoo_scores import Scored, enough_of, members_in, weight_of
-from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, require, template_of
+from evalc.extras.importers.promptfoo_templates import has_template, template_of
 from evalc.grammar.parse import parse_check
 from evalc.grammar.write_check import AS_TEMPLATES, KeepSchema, line_of
 from evalc.model.json import is_number, path_inside
@@ -238,7 +237,7 @@ def _transformed(asked: _Assertion, name: str) -> Check:
                 return all_of((Test("json", ("strict", None)), Of(At(place["path"]), check)))
         case [only] if is_plain and _CALLED.fullmatch(only) and name == "equals":
             asked.differences.append("promptfoo looks at the first call in the output, `tools include` at every call")
-            return _called("include", asked.text(asked.value))
+            return tools("include", [asked.text(asked.value)])
     return asked.code.transformed(name, asked.fields, asked.values, asked.transforms)
 
 
@@ -420,7 +419,7 @@ def _tools_called(asked: _Assertion) -> Check:
         is_number(least) and max(2 * count / (2 * count + 1), 2 * (count - 1) / (2 * count - 1)) + 1e-9 < least <= 1,
         "no line asks for a share of the tools",
     )
-    return all_of((_called("include", *names), _called("only", *names)))
+    return all_of((tools("include", names), tools("only", names)))
 
 
 def _any_call(asked: _Assertion) -> Check:
@@ -461,27 +460,23 @@ def _tool(step: object) -> str:
     return name
 
 
-def _called(predicate: str, *names: str) -> Check:
-    return Of(Tools(), Test(predicate, names))
-
-
 def _tool_used(asked: _Assertion) -> Check:
     """Tools that were all called, or a tool that was called this often; inverted, tools that were not called."""
     value = asked.value
     if isinstance(value, dict):
         name, least, most = _tool(value), value.get("min", 1), value.get("max")
         if (least, most) == (0, 0):
-            return _called("not_called", name)
+            return tools("not_called", [name])
         are_counts = all(type(bound) is int and 0 <= bound <= _MOST_CALLS for bound in (least, most or 0))
         require(are_counts, f"a count of calls is a whole number up to {_MOST_CALLS} here")
         require(least or most is not None, "it checks nothing: any number of calls will do")
-        included = (_called("include", *[name] * least),) if least else ()
-        excluded = () if most is None else (Not(_called("include", *[name] * (most + 1))),)
+        included = (tools("include", [name] * least),) if least else ()
+        excluded = () if most is None else (Not(tools("include", [name] * (most + 1))),)
         return all_of((*included, *excluded))
     names = tuple(dict.fromkeys(map(_tool, value if isinstance(value, list) else [value])))
     require(names, "it names no tool")
     is_inverse = str(asked.fields.get("type", "")).startswith("not-")
-    return _any([_called("include", name) for name in names]) if is_inverse else _called("include", *names)
+    return _any([tools("include", [name]) for name in names]) if is_inverse else tools("include", names)
 
 
 def _skill_used(asked: _Assertion) -> Check:
@@ -506,7 +501,7 @@ def _tool_sequence(asked: _Assertion) -> Check:
     mode, listed = value.get("mode", "in_order"), value.get("steps") or ()
     is_list = isinstance(listed, list) and mode in ("in_order", "exact")
     require(is_list, "the value is not a list of steps")
-    return _called("called" if mode == "exact" else "in_order", *map(_tool, listed))
+    return tools("called" if mode == "exact" else "in_order", map(_tool, listed))
 
 
 def _tool_arguments(asked: _Assertion) -> Check:
@@ -518,8 +513,7 @@ def _tool_arguments(asked: _Assertion) -> Check:
     args = value.get("args", value.get("arguments"))
     require(isinstance(args, dict) and args, "it names no arguments")
     values = {path: _argument(each, asked) for path, each in _leaves("", args)}
-    equal = [Of(At(path), Test("equals" if isinstance(each, str) else "is", each)) for path, each in values.items()]
-    return Of(Call(_tool(value)), together(equal))
+    return Of(Call(_tool(value)), together(Of(At(path), is_value(each)) for path, each in values.items()))
 
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:

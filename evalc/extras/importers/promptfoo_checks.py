@@ -13,13 +13,13 @@ from evalc.check.tree import All, Check, Test, all_of, asks, within
 from evalc.diagnostics import Finding
 from evalc.dsl.nodes import Node, fields_of
 from evalc.dsl.write_yaml import Noted
-from evalc.extras.importers.imported import Schemas, entry_of, name_of
+from evalc.extras.importers.imported import Schemas, Unmappable, entry_of, name_of
 from evalc.extras.importers.promptfoo_assertions import checks_of, ignored_keys, is_graded
 from evalc.extras.importers.promptfoo_code import COMMENT, Code, with_values
 from evalc.extras.importers.promptfoo_scores import Scored, enough_of, members_of, weight_of
 from evalc.extras.importers.promptfoo_shape import of_one_test, with_lists
 from evalc.extras.importers.promptfoo_source import FILE, Configuration
-from evalc.extras.importers.promptfoo_templates import Unmappable, uses
+from evalc.extras.importers.promptfoo_templates import uses
 from evalc.extras.importers.promptfoo_tests import PromptfooTest
 from evalc.grammar.write_check import AS_TEMPLATES
 from evalc.model.json import is_number

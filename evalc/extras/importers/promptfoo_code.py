@@ -23,9 +23,9 @@ from evalc.dsl.scalars import to_plain
 from evalc.ecma import scripts, to_string
 from evalc.ecma.modules import SCRIPTS, Script, ScriptError, Scripts
 from evalc.ecma.scripts import caller, functions_of
-from evalc.extras.importers.imported import SideFile, name_of
+from evalc.extras.importers.imported import SideFile, Unmappable, name_of
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
-from evalc.extras.importers.promptfoo_templates import Unmappable, has_template, rendered
+from evalc.extras.importers.promptfoo_templates import has_template, rendered
 from evalc.extras.importers.promptfoo_written import (
     ASKED_OF_TEXT,
     HELPERS,

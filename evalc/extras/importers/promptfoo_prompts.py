@@ -14,15 +14,9 @@ import msgspec
 from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar, fields_of, one_or_many
 from evalc.dsl.scalars import to_plain
-from evalc.extras.importers.imported import NO_COUNTERPART, CaseNames, as_template
+from evalc.extras.importers.imported import NO_COUNTERPART, CaseNames, Unmappable, as_template
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
-from evalc.extras.importers.promptfoo_templates import (
-    Unmappable,
-    has_template,
-    rendered,
-    template_of,
-    variables_of,
-)
+from evalc.extras.importers.promptfoo_templates import has_template, rendered, template_of, variables_of
 
 _PATH_TO_FILE: Final = re.compile(r"[^\s{}]+\.(?:txt|md|json|jsonl|ya?ml|csv|j2|py|js|cjs|mjs|ts|rb|sh)(?::[\w.]+)?")
 _CODE: Final = re.compile(r".*\.(?:py|[cm]?[jt]s|rb|sh)(?::[\w.]+)?")

@@ -8,8 +8,8 @@ from evalc.base.source import Source
 from evalc.compiler.libraries import unusable
 from evalc.diagnostics import Diagnostics
 from evalc.dsl.scalars import to_plain
-from evalc.extras.importers.imported import documents_of
-from evalc.extras.importers.promptfoo_templates import Unmappable, has_template
+from evalc.extras.importers.imported import Unmappable, documents_of
+from evalc.extras.importers.promptfoo_templates import has_template
 from evalc.model.json_schema import FORMATS, schemas_within
 
 _DRAFT_7: Final = "http://json-schema.org/draft-07/schema#"

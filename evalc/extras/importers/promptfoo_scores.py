@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any, Final, NamedTuple
 
 from evalc.check.tree import Check, Test, all_of, some_of
-from evalc.extras.importers.promptfoo_templates import Unmappable, require
+from evalc.extras.importers.imported import Unmappable, require
 from evalc.model.json import is_number
 
 _MOST_SCORED: Final = 12

@@ -1,71 +1,21 @@
-"""Shapes an imported suite as people write one: what all cases have, and long texts, are said once."""
+"""Shapes an imported suite as people write one: what is lost often, and long texts, are said once."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from evalc.check.contract import single_values
 from evalc.check.tree import All, At, Bounds, Call, Check, Not, Of, Some, Step, Test, all_of, some_of
 from evalc.dsl.write_yaml import Anchored, Noted
-from evalc.extras.importers.imported import CaseNames
+from evalc.extras.importers.imported import LONG_TEXT, CaseNames
 from evalc.extras.importers.promptfoo_source import Loss
 from evalc.translate.trees import negated
 
-_LIMIT: Final = re.compile(r"(latency|cost) <= \S+")
 _OFTEN: Final = 3
 _MOST_PLACES: Final = 20
-_LONG: Final = 240
-
-
-# --- defaults --------------------------------------------------------------------------------------------------------
-
-
-def taken_out(cases: Sequence[dict[str, Any]], given: Container[str]) -> dict[str, Any]:
-    """Take out the checks that all cases have, and inputs that are `given`; the key `defaults` that says them."""
-    if len(cases) < 2:
-        return {}
-    checks: dict[str, list[Noted]] = {}
-    for case in cases:
-        for each in case["validate"].value:
-            checks.setdefault(json.dumps(each.value), []).append(each)
-    had = [[each.value for each in case["validate"].value] for case in cases]
-    shared = {
-        key: Noted(each[0].value, tuple(dict.fromkeys(comment for one in each for comment in one.comments)))
-        for key, each in checks.items()
-        if len(each) > 1 and all(each[0].value in own or _limited(each[0].value) & _limited(*own) for own in had)
-    }
-    inputs = {
-        name: value
-        for name, value in cases[0].get("inputs", {}).items()
-        if (name in given or _is_long(value)) and all(case.get("inputs", {}).get(name, ...) == value for case in cases)
-    }
-    for case in cases:
-        rest = {name: value for name, value in case.get("inputs", {}).items() if name not in inputs}
-        own = [each for each in case["validate"].value if json.dumps(each.value) not in shared]
-        comments = case["validate"].comments
-        for key, left in (("inputs", rest), ("validate", Noted(own, comments) if own else None)):
-            if left:
-                case[key] = left
-            else:
-                case.pop(key, None)
-        if comments and not own:
-            last = [*case][-1]
-            case[last] = Noted(case[last], comments)
-    found = {key: value for key, value in (("inputs", inputs), ("validate", [*shared.values()])) if value}
-    return {"defaults": found} if found else {}
-
-
-def _limited(*entries: object) -> set[str]:
-    """The measures that the entries limit. A limit of a case replaces that of the defaults."""
-    return {found[1] for each in entries if isinstance(each, str) and (found := _LIMIT.fullmatch(each))}
-
-
-def _is_long(value: object) -> bool:
-    return isinstance(value, str) and len(value) > _LONG
 
 
 # --- losses ----------------------------------------------------------------------------------------------------------
@@ -151,7 +101,7 @@ def said_once(cases: Sequence[Noted]) -> None:
     taken = CaseNames()
     for holder, key in places:
         text = json.dumps(holder[key])
-        if sizes[text] > 1 and (len(text) > _LONG or key == "messages"):
+        if sizes[text] > 1 and (len(text) > LONG_TEXT or key == "messages"):
             is_first = text not in names
             name = names.setdefault(text, "") or taken.make(key, "text")
             names[text] = name

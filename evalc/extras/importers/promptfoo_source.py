@@ -18,8 +18,8 @@ from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.sources import read_source
 from evalc.ecma.modules import Scripts, linked
-from evalc.extras.importers.imported import documents_of, left_out
-from evalc.extras.importers.promptfoo_templates import Unmappable, has_template
+from evalc.extras.importers.imported import Unmappable, documents_of, left_out
+from evalc.extras.importers.promptfoo_templates import has_template
 
 FILE: Final = "file://"
 DATA_FILES: Final = (".yaml", ".yml", ".json")

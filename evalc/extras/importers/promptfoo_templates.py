@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, final
+from typing import Any, Final
 
 from evalc import ecma
 from evalc.base.terminal import shortened
 from evalc.ecma import Undefined
+from evalc.extras.importers.imported import Unmappable, require
 
 _TAG: Final = re.compile(r"\{\{(?P<inside>(?:\s*'[^'\\\n]*'\s*(?=\}\}))|.*?)\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 _VARIABLE: Final = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*", re.ASCII)
@@ -37,21 +38,6 @@ _LONGEST: Final = 1000
 _MOST_TEXT: Final = 1_000_000
 _CONSTANTS: Final[Mapping[str, Any]] = {"true": True, "false": False, "none": None, "null": None}
 _NO_VALUES: Final = ("env", "True", "False", "None")
-
-
-@final
-class Unmappable(Exception):
-    """Nothing here means the same; the message says why."""
-
-
-def require(condition: object, why_not: str) -> None:
-    """Go on where the condition holds.
-
-    Raises:
-        Unmappable: it does not.
-    """
-    if not condition:
-        raise Unmappable(why_not)
 
 
 def variables_of(text: str) -> tuple[str, ...]:

@@ -19,13 +19,12 @@ from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar, fields_of, one_or_many, stretch
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
-from evalc.extras.importers.imported import IN_CONFIGURATION, NO_COUNTERPART
+from evalc.extras.importers.imported import IN_CONFIGURATION, NO_COUNTERPART, Unmappable
 from evalc.extras.importers.promptfoo_agents import judge_of
 from evalc.extras.importers.promptfoo_assertions import TYPES
 from evalc.extras.importers.promptfoo_code import Code
 from evalc.extras.importers.promptfoo_rows import Table
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
-from evalc.extras.importers.promptfoo_templates import Unmappable
 
 _MOST_COMBINATIONS: Final = 1000
 _MOST_TESTS: Final = 100_000

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, final
 
 from evalc.dsl.scalars import to_plain
+from evalc.extras.importers.imported import Unmappable
 from evalc.extras.importers.promptfoo_prompts import Prompt
 from evalc.extras.importers.promptfoo_source import CODE, FILE, Configuration
-from evalc.extras.importers.promptfoo_templates import Unmappable, filled, uses, without_environment
+from evalc.extras.importers.promptfoo_templates import filled, uses, without_environment
 from evalc.extras.importers.promptfoo_tests import PromptfooTest, Tests
 from evalc.model.json import to_json
 

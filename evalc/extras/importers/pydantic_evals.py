@@ -20,9 +20,20 @@ from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar, fields_of, items_of
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.write_yaml import Noted
-from evalc.extras.importers.cases import FURTHER, Importing, call_with, entry, is_value, tools
-from evalc.extras.importers.imported import IN_CONFIGURATION, NO_COUNTERPART, Imported, as_template, document_of
-from evalc.extras.importers.promptfoo_templates import Unmappable
+from evalc.extras.importers.imported import (
+    FURTHER,
+    IN_CONFIGURATION,
+    NO_COUNTERPART,
+    Imported,
+    Importing,
+    Unmappable,
+    as_template,
+    call_with,
+    document_of,
+    entry,
+    is_value,
+    tools,
+)
 from evalc.grammar.write_check import escaped
 from evalc.model.json import is_number, path_inside
 from evalc.model.suite import slug

@@ -17,9 +17,9 @@ from evalc.base.source import Source
 from evalc.diagnostics import Diagnostics, Problem
 from evalc.dsl.format import format_text
 from evalc.extras.importers import promptfoo_tests
-from evalc.extras.importers.imported import Imported
+from evalc.extras.importers.imported import Imported, Unmappable
 from evalc.extras.importers.promptfoo import import_promptfoo
-from evalc.extras.importers.promptfoo_templates import Unmappable, rendered, template_of, variables_of
+from evalc.extras.importers.promptfoo_templates import rendered, template_of, variables_of
 from tests.support.laws import examples
 
 
