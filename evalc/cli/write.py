@@ -361,8 +361,8 @@ def lock(
 ) -> int:
     """Lock regression cases, so that changes to them are errors.
 
-    New cases are locked, and archived cases are released. A case that has changed or is gone is an error here too; to
-    lock it again on purpose, delete its line in evalc.lock first.
+    New cases are locked, and archived cases are released. A case that has changed or is gone is an error here too, and
+    so are weaker gates of its suite; to lock them again on purpose, delete their line in evalc.lock first.
 
     \b
     Examples:
@@ -389,7 +389,9 @@ def lock(
             print_lines([message], sys.stdout)
             return ExitCode.OK
         if check:
-            print_lines([f"{LOCK_NAME} is not up to date: run `evalc lock`"], sys.stdout)
+            earlier = [name for name, suite in locked.suites.items() if suite.gates is None]
+            what = f"does not have the gates of {first_of(earlier, _MOST_NAMED, '`{}`'.format)} yet" if earlier else ""
+            print_lines([f"{LOCK_NAME} {what or 'is not up to date'}: run `evalc lock`"], sys.stdout)
             return ExitCode.FAILED
         file = write_lock(anew)
     cases = sum(len(suite.cases) for suite in anew.suites.values())

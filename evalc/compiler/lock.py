@@ -1,4 +1,4 @@
-"""Compares regression cases with `evalc.lock`, and names the changes of each changed case."""
+"""Compares regression cases, and the gates of their suites, with `evalc.lock`, and names what has changed."""
 
 from __future__ import annotations
 
@@ -101,18 +101,21 @@ LOCKED_TIER: Final = "regression"
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _HEAD: Final = """\
 # Written by `evalc lock`: the regression cases as they are, long texts as hashes. A case that stands here may not
-# change; `archived: "why"` retires it. To resolve a conflict of a merge, keep the lines of both sides.
+# change; `archived: "why"` retires it. Gates of its suite may not become weaker. To resolve a conflict of a merge, keep
+# the lines of both sides.
 """
 
 
 class LockedSuite(NamedTuple):
     """The locked cases of one suite by id, and the file that held them (relative to the lock, with `/`).
 
-    A case is its line of `locked_text`; in locks that were written before there were such lines, a hash.
+    A case is its line of `locked_text`; in locks that were written before there were such lines, a hash. So are `gates`
+    the line of what decides the suite as a whole; None in locks that were written before they had it.
     """
 
     file: str
     cases: Mapping[str, str]
+    gates: str | None = None
 
 
 @final
@@ -176,6 +179,9 @@ def _report_gone(key: str, locked: LockedSuite, lock: Lock, problems: Diagnostic
 
 
 def _check_suite(suite: CompiledSuite, key: str, locked: LockedSuite, problems: Diagnostics) -> None:
+    if locked.gates is not None and not suite.ir.partial and _is_weaker(locked.gates, now := _gates_of(suite)):
+        finding = Finding("EV453", suite=key, changed=changes(locked.gates, now))
+        problems.add(*suite.ir.place(suite.ir.where), finding)
     found = {case.id: case for case in _cases_of(suite)} if str(suite.key) == key else {}
     for id_, was in locked.cases.items():
         case = found.get(id_)
@@ -205,6 +211,40 @@ def _fields_of(case: ir.Case, suite: CompiledSuite) -> dict[str, Any]:
     return fields
 
 
+def _gates_of(suite: CompiledSuite) -> str:
+    """The gates of the suite and the threshold of its score, on one line of JSON."""
+    gates = {} if suite.ir.gates is None else msgspec.to_builtins(suite.ir.gates)
+    threshold = {} if suite.ir.threshold is None else {"threshold": suite.ir.threshold}
+    return locked_text(({"gates": gates} if gates else {}) | threshold)
+
+
+_MOST: Final = "gates.maxP95Ms"
+_SAME: Final = "gates.confidence"  # more of it asks more of some gates, and less of that on regressions
+_RATE: Final = "gates.minPassRate"
+
+
+def _is_weaker(locked: str, now: str) -> bool:
+    """Whether a suite may pass that would have failed by the locked gates. Without gates, all of its cases have to."""
+    was, limits = (dict(_limits("", msgspec.json.decode(line))) for line in (locked, now))
+    had, has = (any(name.startswith("gates") for name in each) for each in (was, limits))
+    if was.get(_SAME) != limits.get(_SAME) or (has and not had):
+        return True
+    if not has:
+        was.pop(_RATE, None)
+    return any(
+        name not in limits or (limits[name] > limit if name == _MOST else limits[name] < limit)
+        for name, limit in was.items()
+    )
+
+
+def _limits(path: str, value: Any) -> Iterator[tuple[str, float]]:
+    if not isinstance(value, dict):
+        yield path, value
+        return
+    for key, of_key in value.items():
+        yield from _limits(f"{path}.{key}" if path else key, of_key)
+
+
 def _cases_of(suite: CompiledSuite) -> Iterator[ir.Case]:
     return (case for case in suite.ir.cases if case.tier == suite.tier)
 
@@ -223,14 +263,15 @@ def _file_of(suite: CompiledSuite, folder: Path) -> str | None:
 def locked_anew(suites: Iterable[CompiledSuite], lock: Lock) -> Lock:
     """The lock with what the suites add to it: new cases come in, retired ones go.
 
-    What is locked already stays as it is, changed or gone: that is for `check_lock` to report.
+    What is locked already stays as it is, changed, gone or weaker: that is for `check_lock` to report.
     """
 
     entries = dict(_renamed(lock, suites))
     for suite in suites:
         if suite.tier != LOCKED_TIER:
             continue
-        known = entries.get(str(suite.key), LockedSuite("", {})).cases
+        before = entries.get(str(suite.key), LockedSuite("", {}))
+        known, gates = before.cases, _gates_of(suite)
         cases = dict(known)
         for case in _cases_of(suite):
             if case.archived is not None:
@@ -238,7 +279,9 @@ def locked_anew(suites: Iterable[CompiledSuite], lock: Lock) -> Lock:
             elif case.id not in known:
                 cases[case.id] = locked_text(_fields_of(case, suite))
         file = _file_of(suite, lock.folder) or suite.ir.source.name
-        entries[str(suite.key)] = LockedSuite(file, cases)
+        if before.gates is not None and _is_weaker(before.gates, gates):
+            gates = before.gates
+        entries[str(suite.key)] = LockedSuite(file, cases, gates)
     return Lock(folder=lock.folder, suites={key: entry for key, entry in entries.items() if entry.cases})
 
 
@@ -277,10 +320,13 @@ def _suites_of(source: Source) -> dict[str, LockedSuite]:
     suites: dict[str, LockedSuite] = {}
     for key, entry in content.items():
         match entry:
-            case {"file": str(file), "cases": dict(cases), **others} if not others:
-                suites[key] = LockedSuite(file, cases)
+            case {"file": str(file), "cases": dict(cases), **others} if not others.keys() - {"gates"}:
+                gates: Any = others.get("gates")
+                suites[key] = LockedSuite(file, cases, gates)
             case _:
-                raise wrong(f"`{key}` has to be a table with `file` and `cases`", key)
+                raise wrong(f"`{key}` has to be a table with `file`, `gates` and `cases`", key)
+        if gates is not None and not (isinstance(gates, str) and _is_of_limits(gates)):
+            raise wrong("`gates` has to be what decides the suite, on one line of JSON", key, "gates")
         for id_, case in cases.items():
             if not (isinstance(case, str) and (_HASH.fullmatch(case) or _is_object(case))):
                 raise wrong(f"`{id_}` has to be the case on one line of JSON", key, "cases", id_)
@@ -291,6 +337,15 @@ def _is_object(text: str) -> bool:
     try:
         return isinstance(msgspec.json.decode(text), dict)
     except (msgspec.DecodeError, RecursionError):
+        return False
+
+
+def _is_of_limits(text: str) -> bool:
+    try:
+        return _is_object(text) and all(
+            isinstance(limit, int | float) for _, limit in _limits("", msgspec.json.decode(text))
+        )
+    except RecursionError:
         return False
 
 
@@ -313,7 +368,8 @@ def lock_text(lock: Lock) -> str:
 def _suite_text(key: str, locked: LockedSuite) -> str:
     table = _quoted(key)
     cases = (f"{_quoted(id_)} = {_literal(locked.cases[id_])}\n" for id_ in sorted(locked.cases))
-    return f"[{table}]\nfile = {_quoted(locked.file)}\n[{table}.cases]\n" + "".join(cases)
+    gates = "" if locked.gates is None else f"gates = {_literal(locked.gates)}\n"
+    return f"[{table}]\nfile = {_quoted(locked.file)}\n{gates}[{table}.cases]\n" + "".join(cases)
 
 
 def _literal(text: str) -> str:

@@ -126,6 +126,75 @@ def test_a_lock_of_hashes_still_holds(invoke: Invoke, file: Path, project: Path)
     assert (outcome.code, "has changed since it was locked\n" in outcome.out) == (2, True)
 
 
+GATES = "gates: {min_pass_rate: 0.9, max_p95: 2s}\nthreshold: 0.5\n"
+SCORE = "gates: {min_score: 0.5}\n"
+BEGIN = "eval:\n"
+SCORED = SUITE.replace(BEGIN, f"{BEGIN}  criteria: ['grounded (1): Says it']\n").replace('"]\n', '" for grounded]\n')
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "changed"),
+    [
+        ("", "gates: {min_pass_rate: 1}\n", '`gates` is new: {"minPassRate":1}'),
+        (GATES, GATES.replace("0.9", "0.8"), "`gates.minPassRate` was 0.9, and is 0.8"),
+        (GATES, GATES.replace("2s", "3s"), "`gates.maxP95Ms` was 2000, and is 3000"),
+        (GATES, GATES.replace(", max_p95: 2s", ""), "`gates.maxP95Ms` is gone, which was 2000"),
+        (SCORE, SCORE.replace("}", ", confidence: 95%}"), "`gates.confidence` is new: 0.95"),
+        (GATES, GATES.replace("0.5", "0.4"), "`threshold` was 0.5, and is 0.4"),
+        (GATES, "", "`threshold` is gone, which was 0.5"),
+    ],
+)
+def test_weaker_gates_of_locked_cases_are_errors(
+    invoke: Invoke, file: Path, project: Path, was: str, now: str, changed: str
+) -> None:
+    file.write_text(SCORED.replace(BEGIN, was + BEGIN))
+    assert invoke("lock").code == 0
+    before = (project / "evalc.lock").read_text()
+    file.write_text(SCORED.replace(BEGIN, now + BEGIN))
+    for command in COMMANDS:
+        outcome = invoke(*command)
+        assert outcome.code == 2, command
+        assert "error[EV453]: what decides `get-weather.regression` is weaker" in outcome.out + outcome.err
+        assert changed in outcome.out + outcome.err
+    assert (project / "evalc.lock").read_text() == before
+    (project / "evalc.lock").write_text(re.sub("(?m)^gates = .*\n", "", before))
+    assert invoke("lock").code == 0, "whoever deletes the line means it"
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("", "threshold: 0.5\n"),
+        (GATES, GATES.replace("0.9", "0.95").replace("2s", "1s").replace("0.5", "0.6")),
+        (GATES, GATES.replace("2s", "2s, min_score: 0.7")),
+        ("gates: {min_pass_rate: 0.9}\n", ""),
+    ],
+)
+def test_gates_that_ask_for_more_are_locked_anew(invoke: Invoke, file: Path, project: Path, was: str, now: str) -> None:
+    file.write_text(SCORED.replace(BEGIN, was + BEGIN))
+    assert invoke("lock").code == 0
+    file.write_text(SCORED.replace(BEGIN, now + BEGIN))
+    assert invoke("check").code == 0
+    assert invoke("lock", "--check").out == "evalc.lock is not up to date: run `evalc lock`\n"
+    assert invoke("lock").code == 0
+    file.write_text(SCORED.replace(BEGIN, was + BEGIN))
+    assert invoke("check").code == 2
+
+
+def test_a_lock_without_gates_says_that_it_lacks_them(invoke: Invoke, file: Path, project: Path) -> None:
+    file.write_text(SCORED)
+    invoke("lock")
+    path = project / "evalc.lock"
+    path.write_text(re.sub("(?m)^gates = .*\n", "", path.read_text()))
+    file.write_text(SCORED.replace(BEGIN, GATES + BEGIN))
+    assert invoke("check").code == 0
+    outcome = invoke("lock", "--check")
+    lacks = "evalc.lock does not have the gates of `get-weather.regression` yet: run `evalc lock`\n"
+    assert (outcome.code, outcome.out) == (1, lacks)
+    assert invoke("lock").code == 0
+    assert invoke("lock", "--check").out == "evalc.lock is up to date\n"
+
+
 def compiled_fields() -> dict[str, object]:
     compilation = compile_sources([Source("a.eval.yaml", SUITE)], CompileOptions())
     suite = compilation.suites[0]
@@ -288,6 +357,9 @@ def test_the_text_is_sorted() -> None:
         ('[a]\nfile = "a"\n', 1),
         (f'\n[a]\nfile = "a"\nother = 1\n[a.cases]\nb = "{HASH}"\n', 2),
         ('[a]\nfile = "a"\n[a.cases]\nb = "nonsense"\n', 4),
+        ('[a]\nfile = "a"\ngates = 1\n[a.cases]\n', 3),
+        ('[a]\nfile = "a"\ngates = "nonsense"\n[a.cases]\n', 3),
+        ("[a]\nfile = 'a'\ngates = '{\"threshold\":\"x\"}'\n[a.cases]\n", 3),
         (f'[a]\nfile = "a"\n[a.cases]\nb = "{HASH}"\nb = "{HASH}"\n', 5),
         ("[a\n", 1),
     ],

@@ -40,6 +40,7 @@ WITHOUT_EXAMPLE = {
     "EV450": "takes a lock",
     "EV451": "likewise",
     "EV452": "is about the lock itself",
+    "EV453": "takes a lock",
 }
 
 
