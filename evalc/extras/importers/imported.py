@@ -128,17 +128,18 @@ def yaml_of(data: Mapping[str, Any], source: Source, problems: Diagnostics, *, h
         return None
 
 
-def refused(cases: Sequence[Any], more: Mapping[str, Any], path: Path, imported: Imported) -> dict[int, str]:
+def refused(
+    cases: Sequence[Any], more: Mapping[str, Any], path: Path, side_files: Iterable[SideFile], checks: Iterable[str]
+) -> dict[int, str]:
     """The cases that do not compile in a suite of this path, by their numbers, and why: they would stop all others.
 
-    `imported` has the files that they name.
+    The `side_files`, and the files of `checks`, are those that they name.
     """
     text = write_yaml({"suite": "a", "prompt": "a", "eval": {"test_cases": [*cases], **more}}, for_others=False)
     starts = [found.start() for found in re.finditer(r"^    - ", text, re.MULTILINE)]
-    beside = {os.path.realpath(path.parent / side.path): side.text for side in imported.side_files}
-    checks = tuple(path.parent / each for each in imported.checks)
-    with unsaved(beside):
-        problems = compile_sources([Source(str(path), text)], CompileOptions(checks=checks)).problems
+    with unsaved({os.path.realpath(path.parent / side.path): side.text for side in side_files}):
+        options = CompileOptions(checks=tuple(path.parent / each for each in checks))
+        problems = compile_sources([Source(str(path), text)], options).problems
     return {
         bisect(starts, problem.span.start) - 1: _OF_A_LINE.sub("", problem.finding.message())
         for problem in reversed(problems)

@@ -33,13 +33,12 @@ from evalc.extras.importers.imported import (
 from evalc.extras.importers.promptfoo_agents import agents_of, makes_objects
 from evalc.extras.importers.promptfoo_checks import Checks
 from evalc.extras.importers.promptfoo_code import Code
-from evalc.extras.importers.promptfoo_prompts import Prompt, prompts_of
+from evalc.extras.importers.promptfoo_prompts import Prompt, Variables, prompts_of
 from evalc.extras.importers.promptfoo_rows import in_rows
 from evalc.extras.importers.promptfoo_shape import losses_once, said_once
 from evalc.extras.importers.promptfoo_source import Configuration
 from evalc.extras.importers.promptfoo_templates import template_of
 from evalc.extras.importers.promptfoo_tests import PromptfooTest, Tests
-from evalc.extras.importers.promptfoo_variables import Variables
 from evalc.model.suite import slug
 
 _SHORT: Final = 60
@@ -85,6 +84,7 @@ class _Importer:
         self._for_toml: list[str] = []
         self._knows_prompt = True
         self._suite = _suite_name(Path(source.name))
+        self._path = folder / f"{self._suite}.eval.yaml"
         self._root = root
         self._values = values = fields_of(root)
         self._schemas = Schemas(self._suite)
@@ -159,7 +159,7 @@ class _Importer:
             checks=self._code.files(),
             compares_meanings=self._checks.compares_meanings,
             models=tuple(self._for_toml),
-            file_name=f"{self._suite}.eval.yaml",
+            file_name=self._path.name,
             cases=len(over),
             weaker=sum(not test.is_whole for test in over),
             lost=len(tests) - len(over),
@@ -178,11 +178,9 @@ class _Importer:
 
     def _refused(self, cases: Sequence[dict[str, Any]]) -> list[str]:
         """Why each case would stop the others from being compiled; empty for those that do not."""
-        path = self._given.in_folder(f"{self._suite}.eval.yaml")
-        imported = Imported(
-            text="", side_files=self._side_files(), file_name=path.name, cases=len(cases), checks=self._code.files()
-        )
-        faults = refused(cases, self._criteria(), path, imported) if cases else {}
+        if not cases:
+            return []
+        faults = refused(cases, self._criteria(), self._path, self._side_files(), self._code.files())
         return [faults.get(number, "") for number in range(len(cases))]
 
     def _side_files(self) -> tuple[SideFile, ...]:

@@ -138,10 +138,6 @@ class Configuration:
         """A path, relative to the suite's folder."""
         return Path(os.path.relpath(path, self._folder)).as_posix()
 
-    def in_folder(self, name: str) -> Path:
-        """A file of the suite's folder."""
-        return self._folder / name
-
     def in_project(self, path: str) -> str:
         """A path that counts from the suite's folder as a path that counts from the root of the project."""
         return Path(os.path.relpath(self._folder / path, self._root)).as_posix()
