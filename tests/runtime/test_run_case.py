@@ -8,12 +8,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from evalc.base.errors import AgentTimeout, AgentUnavailable
 from evalc.grammar.write_check import describe
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.model.case import Case, CheckLink, Criterion, Expect, Input, RubricDimension, ToolParamExpectation
 from evalc.model.suite import LocatedCase, Place
+from evalc.runtime.run.attempts import as_expected, combine
 from evalc.runtime.run.case import CaseOptions
 from evalc.runtime.store.journal import CaseRun
 from tests.support.asking import run_case
@@ -298,9 +300,20 @@ def test_a_threshold_gates_on_the_score() -> None:
     below = run(case(expected="alpha bravo charlie", threshold=0.8), "alpha bravo").result
     assert (below.status, below.error) == ("failed", "threshold: score 0.67 is below 0.8")
     nothing = run(case(Expect(response_contains=("a",)), threshold=0.5), "a").result
-    assert nothing.error == "threshold: nothing was scored, and 0.5 is needed"
+    assert (nothing.status, nothing.error) == ("error", "threshold: nothing was scored, and 0.5 is needed")
     skipped = run(case(Expect(response_contains=("{{seed:x}}",)), criteria=criteria, threshold=0.5), "a").result
     assert (skipped.status, skipped.score) == ("unverified", None)
+
+
+def test_a_score_that_is_not_known_is_no_expected_failure() -> None:
+    linked = Criterion(name="x", checks=(CheckLink(at=("/expect/responseContainsAny/0",)),))
+    expect = Expect(response_contains=("a",), response_contains_any=(("{{seed:x}}",),))
+    asked = case(expect, criteria=(linked,), threshold=0.5, expected_failure="known")
+    once, repeated = run(asked, "a"), replace(asked, repeat=2)
+    assert as_expected(asked, once.result).status == "error"
+    combined = combine(repeated, [once, run(asked, "a")]).result
+    assert as_expected(repeated, combined).status == "error"
+    assert as_expected(asked, run(asked, "b").result).status == "expected-failure"
 
 
 def test_failures_name_their_place() -> None:

@@ -357,8 +357,8 @@ def _judged(located: LocatedCase, answer: AgentAnswer, checked: Checked, judge: 
         return _result(located, answer, checked, "failed", checked.failure, score, judge)
     if not checked.verified:
         return _result(located, answer, checked, "unverified", None, score, judge)
-    if case.threshold is not None and (gate := below(score.score, case.threshold)):
-        return _result(located, answer, checked, "failed", gate, score, judge)
+    if gate := below(score.score, case.threshold):  # of what was not scored nobody knows whether it is enough
+        return _result(located, answer, checked, "error" if score.score is None else "failed", gate, score, judge)
     return _result(located, answer, checked, "passed", None, score, judge)
 
 
