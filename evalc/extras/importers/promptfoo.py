@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from pathlib import Path
 from typing import Any, Final, final
@@ -13,10 +14,11 @@ from evalc.base.source import Source, Span
 from evalc.diagnostics import Diagnostics, Finding
 from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar, fields_of
-from evalc.dsl.write_yaml import Noted
+from evalc.dsl.write_yaml import Anchored, Noted
 from evalc.extras.importers.imported import (
     FOR_TOML,
     IN_CONFIGURATION,
+    LONG_TEXT,
     NO_COUNTERPART,
     CaseNames,
     Imported,
@@ -34,9 +36,8 @@ from evalc.extras.importers.promptfoo_agents import agents_of, makes_objects
 from evalc.extras.importers.promptfoo_checks import Checks
 from evalc.extras.importers.promptfoo_code import Code
 from evalc.extras.importers.promptfoo_prompts import Prompt, Variables, prompts_of
-from evalc.extras.importers.promptfoo_rows import in_rows
-from evalc.extras.importers.promptfoo_shape import losses_once, said_once
-from evalc.extras.importers.promptfoo_source import Configuration
+from evalc.extras.importers.promptfoo_rows import comments_of, in_rows
+from evalc.extras.importers.promptfoo_source import Configuration, Loss
 from evalc.extras.importers.promptfoo_templates import template_of
 from evalc.extras.importers.promptfoo_tests import PromptfooTest, Tests
 from evalc.model.suite import slug
@@ -45,6 +46,9 @@ _SHORT: Final = 60
 _LINE: Final = 300
 _IS_NAME: Final = re.compile(r"(?!\[|\w+://)[^{\n]*[^\W_][^{\n]*\Z")
 """A line with a letter or digit that is no address, and no list or template."""
+_OFTEN: Final = 3
+"""How many losses of one reason are said once, in the head."""
+_MOST_PLACES: Final = 20
 _CRITERION: Final = re.compile(r"[^():\s]+(?: [^():\s]+)*")
 """A name that is a criterion as it stands."""
 _MARKS: Final = ("prompts", "tests", "scenarios", "defaultTest")
@@ -131,7 +135,7 @@ class _Importer:
         if not cases:
             self._problems.add(self._source, Span(0, 0), Finding("EV656", why=_why_none(tests, prompts)))
             return None
-        cases, self._given.head = losses_once(
+        cases, self._given.head = _losses_once(
             cases, self._given.head, [self._checks.of_default, waiting], self._given.losses
         )
         data = self._prompts_and_inputs(prompts, [noted.value for noted in cases])
@@ -149,7 +153,7 @@ class _Importer:
             data[name] = Noted(data[name], tuple(above.get("prompts", ())))
         if prompts:
             cases = in_rows(cases, [test.table for test in over], self._naming, data.get("inputs", {}))
-        said_once(cases)
+        _said_once(cases)
         text = self._written(data | shared, cases, waiting)
         if text is None:
             return None
@@ -341,3 +345,82 @@ def _why_none(tests: Sequence[PromptfooTest], prompts: Mapping[str, Prompt]) -> 
     if not prompts:
         return "none of its prompts can be taken over"
     return "no assertion has a counterpart"
+
+
+# --- what would be said often ----------------------------------------------------------------------------------------
+
+
+def _losses_once(
+    cases: Sequence[Noted], head: Sequence[str], lists: Sequence[list[str]], losses: Mapping[str, Loss]
+) -> tuple[list[Noted], list[str]]:
+    """The cases without the comments on what is lost three times or more, and the head, which says that once.
+
+    It is taken out of the other `lists` of comments, too.
+    """
+    said = [*head, *(each for comments in lists for each in comments)]
+    said += [comment for case in cases for comment in comments_of(case)]
+    reasons = {comment: (loss.how, loss.why) for comment, loss in losses.items()}
+    groups: dict[tuple[str, str], list[Loss]] = {}
+    for comment in filter(losses.__contains__, said):
+        groups.setdefault(reasons[comment], []).append(losses[comment])
+    in_head = Counter(reasons[comment] for comment in head if comment in losses)
+    often = {reason for reason, each in groups.items() if len(each) >= _OFTEN or in_head[reason] > 1}
+
+    def others(comments: Iterable[str]) -> tuple[str, ...]:
+        return tuple(each for each in comments if reasons.get(each) not in often)
+
+    for comments in lists:
+        comments[:] = others(comments)
+    found = []
+    for case in cases:
+        checks = case.value["validate"]
+        entries = [Noted(entry.value, others(entry.comments)) for entry in checks.value]
+        case.value["validate"] = Noted(entries, others(checks.comments))
+        found.append(Noted(case.value, others(case.comments)))
+    return found, [*others(head), *(_all_of(each) for reason, each in groups.items() if reason in often)]
+
+
+def _all_of(losses: Sequence[Loss]) -> str:
+    """One comment for losses that have the same reason."""
+    places: dict[str, list[str]] = {}
+    for loss in losses:
+        places.setdefault(loss.what, []).append(loss.place)
+    parts = (f"{what}{_places(each)}" for what, each in places.items())
+    return f"{losses[0].how}: {', '.join(parts)}: {losses[0].why}"
+
+
+def _places(places: Sequence[str]) -> str:
+    """The places of one file after the other, as ` (a.yaml:1:3)` or `, 3 times (a.yaml:1:3, 2:3, b.yaml:1:5)`."""
+    files = ["", *(place.partition(":")[0] for place in places)]
+    shown = [
+        place.removeprefix(f"{file}:") if file == before else place
+        for place, file, before in zip(places, files[1:], files, strict=False)
+    ]
+    more = f" and {len(shown) - _MOST_PLACES} more" if len(shown) > _MOST_PLACES else ""
+    listed = f" ({', '.join(shown[:_MOST_PLACES])}{more})" if any(shown) else ""
+    return f", {len(shown)} times{listed}" if len(shown) > 1 else listed
+
+
+def _said_once(cases: Sequence[Noted]) -> None:
+    """Write inputs and messages that are long and repeated once, and refer to them elsewhere."""
+    places = [
+        (holder, key)
+        for case in cases
+        for holder, keys in (
+            (case.value, ("message", "messages")),
+            (case.value.get("inputs"), case.value.get("inputs")),
+        )
+        if isinstance(holder, dict)
+        for key in keys or ()
+        if key in holder
+    ]
+    sizes = Counter(json.dumps(holder[key]) for holder, key in places)
+    names: dict[str, str] = {}
+    taken = CaseNames()
+    for holder, key in places:
+        text = json.dumps(holder[key])
+        if sizes[text] > 1 and (len(text) > LONG_TEXT or key == "messages"):
+            is_alias = text in names
+            if not is_alias:
+                names[text] = taken.make(key, "text")
+            holder[key] = Anchored(holder[key], names[text], is_alias=is_alias)

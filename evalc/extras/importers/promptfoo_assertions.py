@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
+from evalc.base.source import Source
 from evalc.check.forms import together
 from evalc.check.tree import (
     All,
@@ -31,15 +32,26 @@ from evalc.check.tree import (
     negated,
 )
 from evalc.compiler.examine import examine
+from evalc.compiler.libraries import unusable
+from evalc.diagnostics import Diagnostics
+from evalc.dsl.scalars import to_plain
 from evalc.ecma import to_string
-from evalc.extras.importers.imported import IN_CONFIGURATION, NO_COUNTERPART, Unmappable, is_value, require, tools
+from evalc.extras.importers.imported import (
+    IN_CONFIGURATION,
+    NO_COUNTERPART,
+    Unmappable,
+    documents_of,
+    is_value,
+    require,
+    tools,
+)
 from evalc.extras.importers.promptfoo_code import Code, split, with_values
-from evalc.extras.importers.promptfoo_schemas import as_read
 from evalc.extras.importers.promptfoo_scores import Scored, enough_of, members_in, weight_of
 from evalc.extras.importers.promptfoo_templates import has_template, template_of
 from evalc.grammar.parse import parse_check
 from evalc.grammar.write_check import AS_TEMPLATES, KeepSchema, line_of
 from evalc.model.json import is_number, path_inside
+from evalc.model.json_schema import FORMATS, schemas_within
 
 # --- assertions ------------------------------------------------------------------------------------------------------
 
@@ -323,7 +335,7 @@ def _is_json(asked: _Assertion) -> Check:
     is_given = asked.value not in (None, "", False)  # promptfoo asks for a schema only where the value is truthy
     if not is_given:
         return Test("json", ("strict", None))
-    schema, has_formats = as_read(asked.code.data_of(asked.value) if _is_path(asked.value) else asked.value)
+    schema, has_formats = _as_read(asked.code.data_of(asked.value) if _is_path(asked.value) else asked.value)
     if has_formats:
         asked.differences.append("formats such as `date` are checked by other rules")
     # A file that need not be changed stays where it is.
@@ -443,6 +455,56 @@ def _assert_set(asked: _Assertion) -> Check:
     needed, some, differences = enough_of(scored, threshold)
     asked.differences.extend(differences)
     return all_of([*(needed.values()), *([some] if some else [])])
+
+
+# --- JSON Schemas, as Ajv reads them in its strict mode --------------------------------------------------------------
+
+
+_DRAFT_7: Final = "http://json-schema.org/draft-07/schema#"
+_KEYWORDS: Final = frozenset(
+    """\
+    $comment $defs $id $ref $schema additionalItems additionalProperties allOf anyOf const contains contentEncoding
+    contentMediaType default definitions dependencies deprecated description else enum examples exclusiveMaximum
+    exclusiveMinimum format if items maxItems maxLength maxProperties maximum minItems minLength minProperties minimum
+    multipleOf not oneOf pattern patternProperties properties propertyNames readOnly required then title type
+    uniqueItems writeOnly""".split()  # noqa: SIM905 - as people read it
+)
+_OF_DRAFT_7: Final = ("additionalItems", "dependencies")
+"""Keywords that mean something else, or nothing, in later drafts, and so does a list of `items`."""
+
+
+def _as_read(schema: Any) -> tuple[Any, bool]:
+    """A schema, with its draft where that counts, and whether it has formats, of which each checker has its rules.
+
+    A text is YAML.
+
+    Raises:
+        Unmappable: promptfoo refuses it, or reads it in another way.
+    """
+    if isinstance(schema, str):
+        if has_template(schema):
+            raise Unmappable("there is a template inside of the schema")
+        documents = documents_of(Source("schema", schema), Diagnostics()) or [None]
+        schema = to_plain(documents[0])
+    if not isinstance(schema, dict):
+        raise Unmappable("the schema is no mapping")
+    if str(schema.get("$schema", _DRAFT_7)).rstrip("#") != _DRAFT_7.rstrip("#"):
+        raise Unmappable("promptfoo reads schemas of draft 7 alone")
+    is_of_draft, formats = False, False
+    for _, part in schemas_within(schema):
+        if unknown := [key for key in part if key not in _KEYWORDS]:
+            raise Unmappable(f"promptfoo refuses the keyword `{unknown[0]}` of its schema, or reads it otherwise")
+        if "format" in part and part["format"] not in FORMATS:
+            raise Unmappable(f"the format `{part['format']}` of its schema is not checked here")
+        if "$ref" in part and len(part.keys() - {"$ref", "$comment", "description", "title", "definitions", "$defs"}):
+            raise Unmappable("what stands beside a `$ref` of its schema counts in promptfoo")
+        formats |= "format" in part
+        is_of_draft |= any(key in part for key in _OF_DRAFT_7) or isinstance(part.get("items"), list)
+    read = {"$schema": _DRAFT_7, **schema} if is_of_draft else schema
+    flaw = unusable({"$schema": _DRAFT_7, **schema})
+    if flaw is not None:
+        raise Unmappable(f"its schema {flaw.reason}")
+    return read, formats
 
 
 # --- calls of tools --------------------------------------------------------------------------------------------------

@@ -9,7 +9,23 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple, final
 
 from evalc.base.source import Source
-from evalc.check.tree import All, Check, Test, all_of, asks, within
+from evalc.check.contract import single_values
+from evalc.check.tree import (
+    All,
+    At,
+    Bounds,
+    Call,
+    Check,
+    Not,
+    Of,
+    Some,
+    Step,
+    Test,
+    all_of,
+    asks,
+    some_of,
+    within,
+)
 from evalc.diagnostics import Finding
 from evalc.dsl.nodes import Node, fields_of
 from evalc.dsl.write_yaml import Noted
@@ -17,12 +33,12 @@ from evalc.extras.importers.imported import Schemas, Unmappable, entry_of, name_
 from evalc.extras.importers.promptfoo_assertions import checks_of, ignored_keys, is_graded
 from evalc.extras.importers.promptfoo_code import COMMENT, Code, with_values
 from evalc.extras.importers.promptfoo_scores import Scored, enough_of, members_of, weight_of
-from evalc.extras.importers.promptfoo_shape import of_one_test, with_lists
 from evalc.extras.importers.promptfoo_source import FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import uses
 from evalc.extras.importers.promptfoo_tests import PromptfooTest
 from evalc.grammar.write_check import AS_TEMPLATES
 from evalc.model.json import is_number
+from evalc.translate.trees import negated
 
 _SHORT: Final = 60
 
@@ -120,7 +136,7 @@ class Checks:
         """The entries of `validate:` that the checks of a test are, and comments of those that others include."""
         single = [(part, data, notes) for check, data, above, _ in found for part, notes in _parts(check, above)]
         scored = [not data.keys().isdisjoint(("metric", "weight")) for _, data, _ in single]
-        placed = of_one_test([check for check, _, _ in single], scored=scored)
+        placed = _of_one_test([check for check, _, _ in single], scored=scored)
         entries, behind = list[Noted](), list[str]()
         for kept, (_, data, notes) in zip(placed, single, strict=True):
             if kept is None:
@@ -166,7 +182,7 @@ class Checks:
         if criterion is not None:
             self.metrics.setdefault(criterion)
         is_weight = is_number(weight) and weight >= 0
-        return entry_of(with_lists(check), criterion, weight if is_weight else 1, AS_TEMPLATES, self._keep_schema)
+        return entry_of(_with_lists(check), criterion, weight if is_weight else 1, AS_TEMPLATES, self._keep_schema)
 
     def _refuse_unknown(self, assertion: Mapping[str, Any], unknown: Sequence[str]) -> None:
         """Refuse an assertion that uses a variable whose value is not known here."""
@@ -244,3 +260,98 @@ def _shown(assertion: Mapping[str, Any]) -> str:
 def _type_of(node: Node) -> Node:
     """The `type` of an assertion, where messages about it point."""
     return fields_of(node).get("type", node)
+
+
+# --- alike checks ----------------------------------------------------------------------------------------------------
+
+
+def _with_lists(check: Check) -> Check:
+    """The check with `contains any of` and `contains all of` for `or` and `and` between texts that it contains."""
+    match check:
+        case Not(inner):
+            return Not(_with_lists(inner))
+        case Some(checks) | All(checks):
+            predicate = "contains_any" if isinstance(check, Some) else "contains_all"
+            parts: list[Check] = []
+            for each in map(_with_lists, checks):
+                texts, before = _contained(each, predicate), _contained(parts[-1], predicate) if parts else None
+                if texts and before and texts[0] == before[0]:
+                    parts[-1] = Test(predicate, (*before[1], *texts[1]), texts[0])
+                else:
+                    parts.append(each)
+            return some_of(parts) if isinstance(check, Some) else all_of(parts)
+        case Test("contains_any" | "contains_all", (str(text),), ignoring_case):
+            return Test("contains", text, ignoring_case)
+        case _:
+            return check
+
+
+def _contained(check: Check, predicate: str) -> tuple[bool, tuple[str, ...]] | None:
+    """Whether a check that texts are contained ignores case, and the texts; None for any other."""
+    match check:
+        case Test("contains", str(text), ignoring_case):
+            return ignoring_case, (text,)
+        case Test(name, tuple(texts), ignoring_case) if name == predicate:
+            return ignoring_case, texts
+        case _:
+            return None
+
+
+def _of_one_test(checks: Sequence[Check], *, scored: Sequence[bool]) -> Sequence[Check | None]:
+    """The checks of a test as they are in a case; None for a check that an earlier one includes.
+
+    One call may answer several assertions of promptfoo, where `any call of` would want a call for each: if a call could
+    have the arguments of two, both deny that there is none. A case has a limit once: the narrowest, which counts for
+    the metric or weight of a check that is `scored`.
+    """
+    placed: list[Check | None] = []
+    limits: dict[Step, int] = {}
+    plain: list[Check] = []
+    for check, is_scored in zip(checks, scored, strict=True):
+        if not is_scored and check in plain:
+            placed.append(None)
+            continue
+        plain += () if is_scored else (check,)
+        number = len(placed)
+        index = limits.setdefault(check.step, number) if isinstance(check, Of) and single_values(check) else number
+        both = None if index == number or (is_scored and scored[index]) else _both(placed[index], check)
+        if both is not None:
+            placed.append(None)
+            kept = number if is_scored else index
+            placed[index], placed[kept] = None, both
+            limits = {step: kept if at == index else at for step, at in limits.items()}
+        elif isinstance(check, Of) and any(_may_be_one_call(check, other) for other in checks):
+            placed.append(Not(negated(check)))
+        else:
+            placed.append(check)
+    return placed
+
+
+def _both(first: Check | None, second: Check) -> Check | None:
+    """The one check that holds where both do; None if there is none."""
+    match first, second:
+        case Of(step, Test("between", Bounds() as one)), Of(_, Test("between", Bounds() as other)):
+            if any(bound is not None for bound in (one.above, one.below, other.above, other.below)):
+                return first if one == other else None
+            least = max((bound for bound in (one.min, other.min) if bound is not None), default=None)
+            most = min((bound for bound in (one.max, other.max) if bound is not None), default=None)
+            is_empty = least is not None and most is not None and least > most
+            return None if is_empty else Of(step, Test("between", Bounds(least, most)))
+        case _:
+            return first if first == second else None
+
+
+def _may_be_one_call(one: Check, other: Check) -> bool:
+    """Whether one call of a tool could be what a check requires, and what another one requires."""
+    match one, other:
+        case Of(Call(tool), asked), Of(Call(same), also_asked) if tool == same and one is not other:
+            tests, others = _tests(asked), _tests(also_asked)
+            return all(others.get(path, test) == test for path, test in tests.items())
+        case _:
+            return False
+
+
+def _tests(asked: Check) -> dict[str, Check]:
+    """The tests of a call's arguments by their paths."""
+    parts = asked.checks if isinstance(asked, All) else (asked,)
+    return {part.step.path: part.check for part in parts if isinstance(part, Of) and isinstance(part.step, At)}

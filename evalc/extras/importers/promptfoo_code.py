@@ -26,16 +26,6 @@ from evalc.ecma.scripts import caller, functions_of
 from evalc.extras.importers.imported import SideFile, Unmappable, name_of
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import has_template, rendered
-from evalc.extras.importers.promptfoo_written import (
-    ASKED_OF_TEXT,
-    HELPERS,
-    JAVASCRIPT,
-    MAKES,
-    NAME,
-    PYTHON,
-    PYTHON_CHECK,
-    WITH_TEST,
-)
 from evalc.model.json import is_number
 from evalc.translate import check_of_script
 from evalc.translate.code import body_of_function, is_surely_verdict, used_in_script
@@ -143,7 +133,7 @@ class Code:
         self._given = given
         self._suite = suite
         self._prefix = re.sub(r"\W|^(?=\d)", "_", suite, flags=re.ASCII)
-        self._functions: dict[str, dict[str, str]] = {"javascript": {}, "python": {}}  # with `NAME` for their names
+        self._functions: dict[str, dict[str, str]] = {"javascript": {}, "python": {}}  # with `_NAME` for their names
         self._files: dict[str, Path] = {}  # the checks of files that are there, with the file
         self._read: dict[str, _File | Unmappable] = {}  # files of JavaScript, by their paths
         self._constants: dict[str, str] = {}  # the names of functions of such files, by what they are there
@@ -206,7 +196,7 @@ class Code:
             self._refuse_prompts(value)
             asked = with_values(value, values).rstrip()
             body = asked if "\n" in asked else body_of_function(asked)
-        elif name in ASKED_OF_TEXT:
+        elif name in _ASKED_OF_TEXT:
             is_list = name.endswith(("-any", "-all"))
             value = split(value) if is_list else value
             of = value if isinstance(value, list) else [] if value is None else [value]
@@ -218,7 +208,7 @@ class Code:
             if texts and name == "is-json":
                 raise Unmappable("a schema is asked of the whole response, and not of what a `transform` makes of it")
             written = json.dumps(texts if is_list else texts[0] if texts else None, ensure_ascii=False)
-            body = f"return {ASKED_OF_TEXT[name].replace('VALUE', written)};"
+            body = f"return {_ASKED_OF_TEXT[name].replace('VALUE', written)};"
             threshold, options = None, {}
         else:
             raise Unmappable("it is asked of the whole response, and not of what a `transform` makes of it")
@@ -227,7 +217,7 @@ class Code:
             made.append(f"output = transformed({self._step(code, is_text=not made)});")
         is_async = any("(await " in each for each in made)
         above = Bounds(above=0) if threshold is None else Bounds(min=threshold)
-        is_verdict = name in ASKED_OF_TEXT or (threshold is None and is_surely_verdict(body))
+        is_verdict = name in _ASKED_OF_TEXT or (threshold is None and is_surely_verdict(body))
         body = f"return ((output) => {{\n{body}\n}})(output);" if is_async and "await" in body else body
         text = _javascript_of("\n".join((*made, body)), is_text=False, is_async=is_async)
         named = self._added("javascript", text, _called(fields) or f"{name}_")
@@ -271,12 +261,12 @@ class Code:
             if found is None:
                 raise Unmappable(f"promptfoo finds no function in `{path}`")
             imports = {"file": next(iter(file.scripts))}
-            files = {"": Script(MAKES.replace("MADE", f'$module.require("file"){found[0]}'), imports), **file.scripts}
+            files = {"": Script(_MAKES.replace("MADE", f'$module.require("file"){found[0]}'), imports), **file.scripts}
             codes = file.codes
         else:
             _refuse_javascript(code)
             function = f"(vars) => {{\n{code if chr(10) in code else f'return {code}'}\n}}"
-            files, codes = {"": Script(MAKES.replace("MADE", function), {})}, (code,)
+            files, codes = {"": Script(_MAKES.replace("MADE", function), {})}, (code,)
         if differs := sorted(_DIFFERING & used_in_script("\n".join(codes))):
             raise Unmappable(f"it uses `{differs[0].removeprefix('.')}`, which differs from run to run")
         try:
@@ -299,9 +289,9 @@ class Code:
         text = "".join(self._functions["javascript"])
         used = set(re.findall(r"\bfrom_\w+", text))
         required = "".join(f"const {name} = {value};\n" for value, name in self._constants.items() if name in used)
-        parts = (required, HELPERS * ("output = " in text), WITH_TEST * ("withTest(" in text))
+        parts = (required, _HELPERS * ("output = " in text), _WITH_TEST * ("withTest(" in text))
         helpers = "".join(f"\n{each}" for each in parts if each)
-        heads = {"javascript": JAVASCRIPT.format(source=source) + helpers, "python": PYTHON.format(source=source)}
+        heads = {"javascript": _JAVASCRIPT.format(source=source) + helpers, "python": _PYTHON.format(source=source)}
         return tuple(
             SideFile(path=self._file_of(language), text="\n".join((heads[language], *_filled(functions))))
             for language, functions in self._functions.items()
@@ -350,7 +340,7 @@ class Code:
         if declared and all(self._files.get(each, Path(path)) == Path(path) for each in file.declared):
             self._files |= dict.fromkeys(file.declared, Path(path))
             return declared
-        return self._added("javascript", f"exports.{NAME} = {required};\n", f"{Path(path).stem} {function}")
+        return self._added("javascript", f"exports.{_NAME} = {required};\n", f"{Path(path).stem} {function}")
 
     def _required(self, path: str, function: str, *, is_text: bool = True, with_test: bool = False) -> str:
         """The constant that is a function of a file of JavaScript."""
@@ -408,7 +398,7 @@ class Code:
         _refuse_python(source.text, is_object=self.gives_objects)
         if not re.search(rf"^(?:async +)?def +{re.escape(function)}\b", source.text, re.MULTILINE):
             raise Unmappable(f"`{path}` has no function `{function}`")
-        call = f'\n{NAME}_said = function_of({json.dumps(self._given.relative(path))}, "{function}")\n'
+        call = f'\n{_NAME}_said = function_of({json.dumps(self._given.relative(path))}, "{function}")\n'
         text = call + _python_check(threshold, is_object=self.gives_objects)
         functions = self._functions["python"]
         if text not in functions:
@@ -429,8 +419,8 @@ def _javascript_of(code: str, *, is_text: bool = True, is_async: bool = False) -
     is_value = body.startswith("return ") and "//" not in body and "\n" not in body
     function = f"(output, context) => {f'({body[7:]})' if is_value else f'{{{chr(10)}{body}{chr(10)}}}'}"
     function = f"{'async ' * is_async}{function}"
-    text = f"exports.{NAME} = {f'withTest({function})' if _of_test(code) else function};\n"
-    if isinstance(names := _functions_of(HELPERS + WITH_TEST + text.replace(NAME, "a")), ScriptError):
+    text = f"exports.{_NAME} = {f'withTest({function})' if _of_test(code) else function};\n"
+    if isinstance(names := _functions_of(_HELPERS + _WITH_TEST + text.replace(_NAME, "a")), ScriptError):
         raise Unmappable(f"`{_short(code)}`: {names}")
     return text
 
@@ -450,9 +440,9 @@ def _python_of(code: str, threshold: Any, *, is_object: bool) -> str:
     indent = found[0] if "\n" in code and (found := _INDENTED.search(code)) else "    "
     lines = code.split("\n") if "\n" in code else [f"return {code}"]
     body = "\n".join(indent + line if line.strip() else "" for line in lines).rstrip()
-    text = f"\ndef {NAME}_said(output, context):\n{body}\n{_python_check(threshold, is_object=is_object)}"
+    text = f"\ndef {_NAME}_said(output, context):\n{body}\n{_python_check(threshold, is_object=is_object)}"
     try:
-        compile(text.replace(NAME, "a"), "", "exec")
+        compile(text.replace(_NAME, "a"), "", "exec")
     except (SyntaxError, ValueError) as error:
         raise Unmappable(f"`{_short(code)}` is not Python") from error
     return text
@@ -460,14 +450,14 @@ def _python_of(code: str, threshold: Any, *, is_object: bool) -> str:
 
 def _python_check(threshold: Any, *, is_object: bool) -> str:
     return (
-        PYTHON_CHECK.replace("NAME", NAME)
+        _PYTHON_CHECK.replace("NAME", _NAME)
         .replace("LEAST", "" if threshold is None else f", {threshold!r}")
         .replace("READ", ", output_of=read" * is_object)
     )
 
 
 def _filled(functions: Mapping[str, str]) -> Iterator[str]:
-    return (text.replace(NAME, name) for text, name in functions.items())
+    return (text.replace(_NAME, name) for text, name in functions.items())
 
 
 def _refuse_javascript(code: str) -> None:
@@ -544,3 +534,103 @@ def _called(fields: Mapping[str, Any]) -> str:
 def with_values(code: str, values: Mapping[str, Any]) -> str:
     """Code with the values of variables filled in, as promptfoo fills it."""
     return rendered(code, values) if _TAG.search(code) else code
+
+
+# --- the text of the files --------------------------------------------------------------------------------------------
+
+
+_NAME: Final = "\0"
+"""Stands for the name of a function in its text."""
+
+_JAVASCRIPT: Final = """\
+// The JavaScript of {source}. evalc runs it if its configuration names this file under `checks`.
+"""
+_HELPERS: Final = """\
+const read = (value) => { try { return JSON.parse(value); } catch { return value; } };
+const transformed = (value) => {
+  if (value === null || value === undefined) throw new Error("the transform returned no value");
+  return value;
+};
+const text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+const isJson = (value) => { try { JSON.parse(value); return true; } catch { return false; } };
+"""
+_WITH_TEST: Final = """\
+const withTest = (check) => (output, context) => {
+  const { test, ...config } = context.config;
+  const own = { value: Object.keys(config).length ? config : undefined };
+  return check(output, Object.create(context, { test: { value: { ...test, vars: context.vars } }, config: own }));
+};
+"""
+_MAKES: Final = """\
+exports.make = async (vars) => {
+  const value = await (MADE)(JSON.parse(vars));
+  const pass = typeof value === "object" && value !== null && !Object.values(value).includes(undefined);
+  return { pass, score: 1, reason: JSON.stringify(value) ?? "" };
+};
+"""
+_ASKED_OF_TEXT: Final[Mapping[str, str]] = {
+    "contains": "text(output).includes(VALUE)",
+    "icontains": "text(output).toLowerCase().includes(VALUE.toLowerCase())",
+    "contains-any": "VALUE.some((each) => text(output).includes(each))",
+    "icontains-any": "VALUE.some((each) => text(output).toLowerCase().includes(each.toLowerCase()))",
+    "contains-all": "VALUE.every((each) => text(output).includes(each))",
+    "icontains-all": "VALUE.every((each) => text(output).toLowerCase().includes(each.toLowerCase()))",
+    "equals": "text(output) === VALUE",
+    "starts-with": "text(output).startsWith(VALUE)",
+    "regex": "new RegExp(VALUE).test(text(output))",
+    "is-json": "isJson(text(output))",
+}
+"""JavaScript that asks of an output, whatever it is, what an assertion does."""
+_PYTHON: Final = '''\
+"""The Python of {source}. evalc runs it if its configuration names this file under `checks`."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from runpy import run_path
+
+import evalc
+
+
+def context_of(answer, config):
+    return {{"vars": dict(answer.inputs), "prompt": answer.message, **({{"config": config}} if config else {{}})}}
+
+
+def read(text):
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def outcome(function, answer, config, threshold=None, output_of=str):
+    try:
+        said = function(output_of(answer.text), context_of(answer, config))
+        said = asyncio.run(said) if asyncio.iscoroutinefunction(function) else said
+        said = json.loads(json.dumps(said, allow_nan=False))
+        if isinstance(said, str):
+            said = json.loads(said if said.startswith("{{") else said.lower())
+        if isinstance(said, dict):
+            passed, score, reason = said.get("pass", said.get("pass_")), said.get("score"), said.get("reason")
+            if type(passed) is not bool or type(score) not in (int, float) or type(reason) is not str:
+                raise TypeError("it returned no {{pass, score, reason}}")
+            return evalc.Outcome(passed=passed and (threshold is None or score >= threshold), reason=reason)
+        if not isinstance(said, bool):
+            said = said > 0 if threshold is None else said >= threshold
+        return evalc.Outcome(passed=said)
+    except Exception as error:
+        return evalc.Outcome(reason=f"{{type(error).__name__}}: {{error}}")
+
+
+def function_of(file, name):
+    path = Path(__file__).parent / file
+    sys.path.append(str(path.parent))
+    return run_path(str(path))[name]
+'''
+_PYTHON_CHECK: Final = """
+
+@evalc.custom_check
+def NAME(answer, **config):
+    return outcome(NAME_said, answer, configLEASTREAD)
+"""

@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 from evalc.diagnostics.near import nearest
 from evalc.dsl.write_yaml import Noted, write_yaml
 from evalc.extras.importers.imported import CaseNames, name_of
-from evalc.extras.importers.promptfoo_shape import comments_of
 
 _ALWAYS_ROWS: Final = 10
 _LESS: Final = 0.7
@@ -327,3 +326,10 @@ def _not_in(said: set[str], comments: Iterable[str]) -> tuple[str, ...]:
     new = tuple(each for each in dict.fromkeys(comments) if each not in said)
     said.update(new)
     return new
+
+
+def comments_of(case: Noted) -> tuple[str, ...]:
+    """The comments above a case and within its checks."""
+    checks = case.value.get("validate", Noted(()))
+    within = (comment for entry in checks.value for comment in entry.comments)
+    return tuple(filter(None, (*case.comments, *within, *checks.comments)))
