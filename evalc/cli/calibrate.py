@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import csv
-import math
 import os
 import sys
 from collections import Counter
@@ -25,7 +24,7 @@ from evalc.compiler.rows import csv_reader, csv_spans
 from evalc.config import Settings
 from evalc.diagnostics.near import did_you_mean, listed
 from evalc.model.answer import Exhibit, Question
-from evalc.model.numbers import outward, rounded
+from evalc.model.numbers import number_in, outward, rounded
 from evalc.report.progress import Progress
 from evalc.runtime.judges.panel import JudgePool, Meter, Panel
 from evalc.runtime.run.engine import local_models
@@ -252,11 +251,8 @@ def _labelled(record: _Record, columns: list[str]) -> Labelled | None:
 def _number(column: str, record: _Record, columns: list[str]) -> int | float | None:
     """The number from 0 in a cell; None if there is none, which is reported."""
     index = columns.index(column)
-    text = record.cells[index].strip()
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if math.isfinite(number) and number >= 0:
-        return int(number) if number.is_integer() else number
+    text = record.cells[index]
+    number = number_in(text)
+    if number is not None and number >= 0:
+        return number
     return record.report(index, f"`{column}` must be a number from 0, not `{text[:40]}`")

@@ -12,6 +12,7 @@ from typer.core import TyperCommand, TyperOption
 
 from evalc.config import Settings
 from evalc.config.tables import spelled
+from evalc.model.numbers import number_in, whole_in
 from evalc.setup.flags import CHOICE, FLAGS, OLD, PANELS, SHOWN, RunFlags, both_spellings, sentence_of
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def with_flags(*names: str) -> Callable[[C], C]:
         for name in names or (name for name, flag in FLAGS.items() if flag.shown != "calls"):
             type_ = _on_a_command_line(taken[name])
             text = _ELSEWHERE.get(name, "") if names else ""
-            annotation = Annotated[type_, _option(name, text)]  # type: ignore[valid-type]
+            annotation = Annotated[type_, _option(name, text, type_)]  # type: ignore[valid-type]
             default = False if type_ is bool else None
             parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
         command.__annotations__ = {each.name: each.annotation for each in parameters}
@@ -121,12 +122,35 @@ def with_flags(*names: str) -> Callable[[C], C]:
     return declared
 
 
-def _option(name: str, text: str) -> Any:
+def whole(least: int | None = None, most: int | None = None) -> Callable[[Any], int]:
+    """How an option reads a whole number within these limits."""
+
+    def read(value: Any) -> int:
+        number = whole_in(value) if isinstance(value, str) else value  # which is the default
+        if number is None:
+            raise typer.BadParameter(f"`{value}` is not a whole number.")
+        if (least is not None and number < least) or (most is not None and number > most):
+            beyond = f"at least {least}" if most is None else f"between {least} and {most}"
+            raise typer.BadParameter(f"{number} is not {beyond}.")
+        return int(number)
+
+    return read
+
+
+def share(value: str) -> float:
+    """Read an option that is a number."""
+    if (number := number_in(value)) is None:
+        raise typer.BadParameter(f"`{value}` is not a number.")
+    return number
+
+
+def _option(name: str, text: str, type_: Any) -> Any:
     flag = FLAGS[name]
+    parts = {*get_args(type_)} or {type_}
     return typer.Option(
         *(flag.names or (spelled(name),)),
         metavar=flag.metavar or None,
-        min=flag.least,
+        parser=share if float in parts else whole(flag.least) if int in parts else None,
         hidden=flag.shown != "help",
         rich_help_panel=flag.panel or None,
         help=text or sentence_of(name).replace("`", ""),

@@ -21,6 +21,7 @@ from evalc.cli.options import (
     Quiet,
     Verbose,
     settings_of,
+    whole,
     with_flags,
 )
 from evalc.cli.run import (
@@ -195,7 +196,8 @@ def history(
         str | None, typer.Argument(metavar="[SUITE]", help="Only this suite: its name or its tool, or NAME.TIER.")
     ] = None,
     limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, help="How many lines, or results, to list. Default: 20.")
+        int,
+        typer.Option("--limit", metavar="N", parser=whole(1), help="How many lines, or results, to list. Default: 20."),
     ] = 20,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Show the ids of runs, and each suite by its criteria.")

@@ -21,7 +21,7 @@ from evalc.base.errors import UsageError
 from evalc.base.files import make_folder, read_beginning, write_atomic
 from evalc.base.terminal import shown_path, visible
 from evalc.cli.ending import ExitCode, print_problems, with_standard_input
-from evalc.cli.options import PathsOrStdin, settings_of, with_flags
+from evalc.cli.options import PathsOrStdin, settings_of, whole, with_flags
 from evalc.config import ALL_KEYS, Settings
 from evalc.config.tables import Setting
 from evalc.runtime.mapping import JsonPath
@@ -285,7 +285,7 @@ def demo_agent(
         str, typer.Option(metavar="ADDRESS", help="The address to listen on. Default: 127.0.0.1.")
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 takes a free one. Default: 3000.")
+        int, typer.Option(metavar="N", parser=whole(0, 65535), help="The port; 0 takes a free one. Default: 3000.")
     ] = 3000,
 ) -> int:
     """Serve the demo agent over HTTP until interrupted.

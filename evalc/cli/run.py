@@ -37,6 +37,7 @@ from evalc.cli.ending import (
 from evalc.cli.importing import From, subjects_of
 from evalc.cli.options import NO_VALUE, Json, Quiet, Verbose, show_all_help, with_flags
 from evalc.diagnostics.near import did_you_mean, listed
+from evalc.model.numbers import whole_in
 from evalc.setup.flags import INSTEAD, SHOWN, STOPS, RunFlags
 
 if TYPE_CHECKING:
@@ -594,8 +595,8 @@ def _given(flags: RunFlags) -> RunFlags:
     said: dict[str, Any] = {
         name: value for name, value in flags.items() if value is not None and value is not False and value != []
     }
-    if said.get("concurrency", "").isdecimal():
-        said["concurrency"] = int(said["concurrency"])
+    if (concurrency := whole_in(said.get("concurrency", ""))) is not None:
+        said["concurrency"] = concurrency
     if said.get("last_failed") == NO_VALUE:
         said["last_failed"] = True
     return cast(RunFlags, said)

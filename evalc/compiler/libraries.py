@@ -358,7 +358,7 @@ def _leads_somewhere(schema: Any, pointer: str) -> bool:
         key = key_of_step(step)
         if isinstance(schema, dict) and key in schema:
             schema = schema[key]
-        elif isinstance(schema, list) and key.isdecimal() and int(key) < len(schema):
+        elif isinstance(schema, list) and key.isascii() and key.isdecimal() and int(key) < len(schema):
             schema = schema[int(key)]
         else:
             return False

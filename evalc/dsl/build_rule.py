@@ -142,7 +142,7 @@ def _which(fields: Fields, node: Node, what: str, _places: o.Places) -> str | in
         return None
     if text.value in _QUANTIFIERS:
         return text.value
-    if text.value.isdecimal() and int(text.value[:MAX_DIGITS]) > 0:
+    if text.value.isascii() and text.value.isdecimal() and int(text.value[:MAX_DIGITS]) > 0:
         return int(text.value[:MAX_DIGITS])
     expected = "`any`, `every`, `no` or a number from 1"
     fields.fault(text.span, Finding("EV301", what=what, expected=expected, found=f"`{text.value}`"))

@@ -39,8 +39,8 @@ _HEX: Final = "[0-9a-fA-F]"
 _PAIR: Final = rf"u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}"
 _ESCAPE: Final = rf'\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F]){_HEX}{{4}}|{_PAIR})'
 _QUOTED: Final = rf'"(?:[^"\\\x00-\x1f]|{_ESCAPE})*"'
-_SEGMENT: Final = re.compile(rf"([^.]*?)((?:\[(?:\d*|{_QUOTED})\])*)(\.|\Z)")
-_BRACKET: Final = re.compile(rf"\[(\d*|{_QUOTED})\]")
+_SEGMENT: Final = re.compile(rf"([^.]*?)((?:\[(?:[0-9]*|{_QUOTED})\])*)(\.|\Z)")
+_BRACKET: Final = re.compile(rf"\[([0-9]*|{_QUOTED})\]")
 
 
 @lru_cache(maxsize=1024)

@@ -61,6 +61,28 @@ def shown_number(number: float) -> str:
     return f"{number}" if isinstance(number, int) else f"{number:g}"
 
 
+_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]{1,99}(?:\.[0-9]{0,99})?|\.[0-9]{1,99})(?:[eE][+-]?[0-9]{1,3})?")
+
+
+def whole_in(text: str) -> int | None:
+    """The whole number that a text is; None if it is none as people write them, in the digits 0 to 9 and no spaces.
+
+    Python's `int` takes more: `1_0`, digits of other scripts, and spaces around the number.
+    """
+    return int(text) if _WHOLE.fullmatch(text) else None
+
+
+def number_in(text: str) -> int | float | None:
+    """The number that a text is, written likewise; None if it is none, or is not finite."""
+    if (whole := whole_in(text)) is not None:
+        return whole
+    number = float(text) if _NUMBER.fullmatch(text) else math.inf
+    if not math.isfinite(number):
+        return None
+    return int(number) if number.is_integer() else number
+
+
 _MOST_DECIMALS: Final = 12
 
 

@@ -92,6 +92,11 @@ def test_every_mistake_is_printed(project: Path, invoke: Invoke) -> None:
         ("response,label\nx\n", ["2:1: 1 cell, and the header names 2 columns"]),
         ('response,label\n"x', ["2:1: not CSV"]),
         ("response,label\nx,nan\n", ["2:3: `label` must be a number from 0"]),
+        ("response,label\nx,1_0\n", ["2:3: `label` must be a number from 0, not `1_0`"]),
+        ("response,label\nx, 1\n", ["2:3: `label` must be a number from 0, not ` 1`"]),
+        ("response,label\nx,१\n", ["2:3: `label` must be a number from 0, not `१`"]),
+        ("response,label\nx,1e400\n", ["2:3: `label` must be a number from 0, not `1e400`"]),
+        ("response,label,maxScore\nx,1,1_0\n", ["2:5: `maxScore` must be a number from 0, not `1_0`"]),
     ],
 )
 def test_mistakes_are_reported_at_their_places(project: Path, text: str, faults: list[str]) -> None:

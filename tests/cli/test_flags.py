@@ -11,6 +11,7 @@ from evalc.cli.options import settings_of
 from evalc.config import KEY_OF_FLAG, Settings
 from evalc.config.tables import spelled
 from evalc.setup.flags import FLAGS, OLD, RunFlags, sentence_of
+from tests.cli.conftest import Invoke
 
 
 def test_the_flags_of_the_command_line_are_those_of_a_call() -> None:
@@ -53,3 +54,25 @@ def test_paths_are_the_given_else_the_configured_else_the_working_folder() -> No
     assert configured.looked_at(["b"]) == ["b"]
     assert configured.looked_at([]) == ("a",)
     assert Settings(root=Path()).looked_at(()) == (".",)
+
+
+@pytest.mark.parametrize("written", ["1_0", " 1", "१", "x", "1.0", "1e1", "9" * 5_000])
+@pytest.mark.parametrize("option", ["--repeat", "--maxfail", "--rpm", "--judge-samples", "--concurrency"])
+def test_whole_numbers_are_those_that_people_write(invoke: Invoke, option: str, written: str) -> None:
+    outcome = invoke("run", "--dry-run", "--agent", "demo", option, written)
+    assert outcome.code == 2
+    assert "whole number" in outcome.err
+    assert invoke("run", "--dry-run", "--agent", "demo", option, "2").code == 0
+
+
+@pytest.mark.parametrize("written", ["0.5_0", " 0.5", "0.\u0665", "nan", "1e400"])
+def test_shares_are_numbers_that_people_write(invoke: Invoke, written: str) -> None:
+    for arguments in (("run", "--min-pass-rate"), ("run", "--min-score"), ("challenge", "--min-strength")):
+        outcome = invoke(*arguments, written)
+        assert outcome.code == 2
+        assert f"`{written}` is not a number." in outcome.err
+
+
+def test_numbers_of_options_have_limits(invoke: Invoke) -> None:
+    assert "0 is not at least 1." in invoke("history", "--limit", "0").err
+    assert "70000 is not between 0 and 65535." in invoke("demo-agent", "--port", "70000").err

@@ -81,6 +81,7 @@ def test_a_mistake_is_shown_where_it_is(written: str, code: str, shown: str) -> 
         ("{type: length, rule: 5, at: 'a b'}", ["5", "b"]),
         ("{type: call_has, tool: t, args: {'a..b': 1, c: {min: x}, d: {}}}", ["'a..b'", "x", "{}"]),
         ("{type: judge, rule: Is it kind?, at: 'a b'}", ["at"]),
+        ("{type: call_has, tool: t, which: १, args: {a: 1}}", ["१"]),
         (
             "{type: call_has, tool: t, args: {a: {contains: , exists: }, b: {matches: null}}}",
             ["contains", "exists", "matches"],

@@ -16,6 +16,7 @@ from evalc.model.json import EVERY, Step, only_key, path_of_key, steps
         ("items[].id", [("key", "items"), ("every", EVERY), ("key", "id")]),
         ("[0].x", [("index", 0), ("key", "x")]),
         ("a.", [("key", "a"), ("key", "")]),
+        ("a[१]", [("key", "a[१]")]),
         ('["a.b"].c[0]', [("key", "a.b"), ("key", "c"), ("index", 0)]),
         (r'a["x]\"y.z"][]', [("key", "a"), ("key", 'x]"y.z'), ("every", EVERY)]),
         ('["a.b', [("key", '["a'), ("key", "b")]),
