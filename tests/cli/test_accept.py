@@ -253,6 +253,14 @@ def test_a_part_that_is_accepted_leaves_the_rest(invoke: Invoke, cities: Path) -
     }
 
 
+def test_a_part_of_a_run_is_named_with_its_run(invoke: Invoke, cities: Path) -> None:
+    invoke("run", *of_agents(("good", "broken")))
+    (run,) = (folder for folder in (cities / "evals" / "results").iterdir() if folder.is_dir())
+    for part in (next(run.glob("*good")), next(run.glob("*good/*.json"))):
+        said = invoke("accept", str(part)).out
+        assert f"2 cases of the run {run.name}/{part.relative_to(run).as_posix()}" in said
+
+
 def test_several_agents_each_have_their_own(invoke: Invoke, cities: Path) -> None:
     both = ("--agent", "python:gated_agents:good", "--agent", "python:gated_agents:broken")
     invoke("run", *both)

@@ -306,8 +306,15 @@ def find_results(name: str, output_dir: Path) -> PastResults:
             f"`{name}` is neither a run with results in `{output_dir}` nor a result file or folder{unless_saved(name)}"
         )
     if path.is_file():
-        return PastResults(name=path.name, folder=path.parent, files=(path,), is_part=True)
-    return PastResults(name=path.resolve().name, folder=path, files=tuple(result_files(path)))
+        return PastResults(name=_called(path), folder=path.parent, files=(path,), is_part=True)
+    return PastResults(name=_called(path), folder=path, files=tuple(result_files(path)))
+
+
+def _called(path: Path) -> str:
+    """The name of a run's folder; of an agent's folder within it, or of a result file, the run's and its own."""
+    own = path.resolve()
+    run = next((folder for folder in own.parents[:2] if (folder / FILE_NAME).is_file()), None)
+    return own.name if run is None or (own / FILE_NAME).exists() else own.relative_to(run.parent).as_posix()
 
 
 def header_beside(folder: Path) -> Header | None:
