@@ -136,7 +136,8 @@ class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     `reports_calls` is false where the answer does not say which tools were called; `near_calls` is then a key of it
     that probably holds them. `state` is any JSON that the agent wants back with the next turn of the
     conversation. `took_files` says that the agent worked in a folder with the files of the case; `written` are the
-    files that it wrote or changed there, up to now, and None if it had no folder.
+    files that it wrote or changed there, up to now, and None if it had no folder. `unchanged` are the paths of those
+    that it was given and that are there as they were.
     """
 
     response: str
@@ -151,6 +152,7 @@ class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     state: Any = None
     took_files: bool = False
     written: tuple[WrittenFile, ...] | None = None
+    unchanged: tuple[str, ...] = ()
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -243,7 +243,8 @@ class TurnDetails(_Record, frozen=True, kw_only=True):
     """One turn of a conversation: what was said, what was answered, and how long that took.
 
     `calls` is how many tool calls it took: they are in `toolCalls` of the case, turn by turn. `written` are the files
-    that the agent had written by its end, unset if they are those of the case.
+    that the agent had written by its end, and `unchanged` the paths of those that it had left as they were, unset
+    if they are those of the case.
     """
 
     message: str
@@ -252,6 +253,7 @@ class TurnDetails(_Record, frozen=True, kw_only=True):
     duration_ms: float
     usage: dict[str, int | float] | msgspec.UnsetType = msgspec.UNSET
     written: tuple[WrittenFile, ...] | msgspec.UnsetType = msgspec.UNSET
+    unchanged: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class CaseDetails(_Record, frozen=True, kw_only=True):
@@ -260,7 +262,7 @@ class CaseDetails(_Record, frozen=True, kw_only=True):
     `usage` has `inputTokens`, `outputTokens` and `costUsd`, each where known, `judge_usage` also `requests` and
     `cached`, `user_usage` `requests` and `costUsd`. Of a conversation, `response` is that of all turns, and
     `unanswered` the message of the turn that it broke in. `written` are the files that the agent wrote in the folder of
-    the attempt, unset if it had none.
+    the attempt, unset if it had none, and `unchanged` the paths of those that it was given and left as they were.
     """
 
     tools_called: tuple[str, ...] = ()
@@ -279,6 +281,7 @@ class CaseDetails(_Record, frozen=True, kw_only=True):
     unanswered: str | msgspec.UnsetType = msgspec.UNSET
     user_usage: dict[str, int | float] | msgspec.UnsetType = msgspec.UNSET
     written: tuple[WrittenFile, ...] | msgspec.UnsetType = msgspec.UNSET
+    unchanged: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class LabelResult(_Record, frozen=True, kw_only=True):

@@ -233,6 +233,7 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "unanswered": "Of a conversation that broke, the message that was not answered, shortened, secrets struck out.",
         "userUsage": "What playing the user took: requests and cost.",
         "written": "The files that the agent wrote in the folder of the attempt, where it had one.",
+        "unchanged": "The paths of the files that the agent was given there and left as they were, 100 at most.",
     },
     "WrittenFile": {
         "path": "Its path in the folder of the attempt.",
@@ -246,6 +247,7 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "durationMs": "How long the answer took, in milliseconds.",
         "usage": "What the agent says that it used.",
         "written": "The files that the agent had written by its end, where they are not those of the case.",
+        "unchanged": "The paths of the files that it had left as they were, where they are not those of the case.",
     },
     "AssertionResult": {
         "at": "The JSON pointer from the case to the assertion.",

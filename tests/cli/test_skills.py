@@ -234,6 +234,47 @@ def test_a_check_of_a_turn_sees_the_files_that_were_there_when_it_ended(
     assert "not rescored, since secrets were struck out of what their checks read" in invoke("rescore", "latest").out
 
 
+KEEPING = """\
+import json, os, sys
+for number, _ in enumerate(sys.stdin, 1):
+    if number == 2:
+        os.remove("given/data.csv")
+    print(json.dumps({"response": "Done."}), flush=True)
+"""
+REMOVED = """\
+suite: files
+eval:
+  test_cases:
+    - name: a
+      files: {given: tables/evals}
+      turns:
+        - {say: Begin., validate: ['file "given/data.csv" exists']}
+        - {say: Remove the data., validate: ['file "given/data.csv" not exists']}
+      validate: ['file "given/evals.json" exists', 'file "given/other.csv" not exists']
+    - name: b
+      files: {data.csv: tables/evals/data.csv}
+      message: Remove the data.
+      validate: ['file "data.csv" not exists']
+    - name: c
+      files: {data.csv: tables/evals/data.csv}
+      message: Change the data.
+      validate: ['file "data.csv" not contains "secret"']
+"""
+
+
+def test_a_file_that_the_agent_was_given_is_there_until_it_removes_it(invoke: Invoke, project: Path) -> None:
+    (project / "agent.py").write_text(KEEPING)
+    (project / "files.eval.yaml").write_text(REMOVED)
+    outcome = invoke("run", "files.eval.yaml", "--agent", "command:python agent.py")
+    assert "✓ files/a" in outcome.out
+    assert "data.csv is `as the agent was given it`, expected it not to be there" in outcome.out
+    assert "data.csv is as the agent was given it" in outcome.out
+    (result,) = project.glob("**/results/*/files.labeled.json")
+    turns = json.loads(result.read_text())["cases"][0]["details"]["turns"]
+    assert ["given/data.csv" in turn.get("unchanged", ()) for turn in turns] == [True, False]
+    assert "1/3 passed" in invoke("rescore", "latest").out
+
+
 def test_an_agent_without_a_folder_is_said_to_lack_the_files(invoke: Invoke) -> None:
     outcome = invoke("run", "tables/evals/evals.json", "--agent", "demo")
     assert "the case has files, and the agent works in no folder of its own" in outcome.out

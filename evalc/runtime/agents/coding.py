@@ -224,18 +224,26 @@ def stamps_in(folder: Path) -> dict[str, tuple[int, int, int]]:
     return dict(sorted(found.items(), key=lambda each: (each[0].count(os.sep), each[0])))
 
 
-def written_in(folder: Path, before: Mapping[str, object]) -> tuple[WrittenFile, ...]:
-    """The files in a folder that are not as they were `before`, with their texts as far as these are not too long."""
-    changed = [(path, stamp[1]) for path, stamp in stamps_in(folder).items() if before.get(path) != stamp]
+def files_in(folder: Path, before: Mapping[str, object]) -> tuple[tuple[WrittenFile, ...], tuple[str, ...]]:
+    """The files in a folder that are not as they were `before`, and the paths of those that are.
+
+    The former have their texts, as far as these are not too long.
+    """
+    stamps = stamps_in(folder)
+    changed = [(path, stamp[1]) for path, stamp in stamps.items() if before.get(path) != stamp]
+    unchanged = [_shown_path(path) for path, stamp in stamps.items() if before.get(path) == stamp]
     written: list[WrittenFile] = []
     for path, size in changed[:MOST_WRITTEN]:
         text = None
         if has_room(size, written):
             with suppress(OSError, EvalcError, UnicodeDecodeError):
                 text = read_limited(folder / path, LONGEST_WRITTEN).decode()
-        name = well_formed(path.replace(os.sep, "/"))
-        written.append(WrittenFile(path=name, size=size, text=text))
-    return tuple(written)
+        written.append(WrittenFile(path=_shown_path(path), size=size, text=text))
+    return tuple(written), tuple(unchanged[:MOST_WRITTEN])
+
+
+def _shown_path(path: str) -> str:
+    return well_formed(path.replace(os.sep, "/"))
 
 
 def _copy(source: Path, folder: Path, name: str, *skipped: str) -> None:

@@ -283,7 +283,7 @@ class _CommandSession:
                 self._folder = _new_folder()
                 self._before = await asyncio.to_thread(self._fill, self._folder, request, skills)
             answer = await self._asked(request, profile)
-            written = None if self._folder is None else await asyncio.to_thread(self._written, self._folder)
+            files = None if self._folder is None else await asyncio.to_thread(self._files, self._folder)
         except (OSError, RuntimeError) as error:  # or no thread can be started, which would wait for it
             what = f"`{agent.argv[0]}` cannot be started"
             said = getattr(error, "strerror", None) or error
@@ -296,7 +296,9 @@ class _CommandSession:
                 profile.answer_in(answer.stdout)  # which says why it failed, if the events do
             raise AgentError(ending_of(answer))
         response = wire.decode_answer(answer) if profile is None else profile.answer_in(answer)
-        return response if written is None else msgspec.structs.replace(response, took_files=True, written=written)
+        if files is None:
+            return response
+        return msgspec.structs.replace(response, took_files=True, written=files[0], unchanged=files[1])
 
     async def _asked(self, request: AgentRequest, profile: Profile | None) -> bytes | Completed:
         """The output of the program, or how it ended without an answer."""
@@ -332,10 +334,10 @@ class _CommandSession:
         fill(folder, request.files or {}, self.agent.root, skills, SKILLS if profile is None else profile.skills)
         return stamps_in(folder)
 
-    def _written(self, folder: Path) -> tuple[WrittenFile, ...]:
-        from evalc.runtime.agents.coding import written_in  # noqa: PLC0415 - as above
+    def _files(self, folder: Path) -> tuple[tuple[WrittenFile, ...], tuple[str, ...]]:
+        from evalc.runtime.agents.coding import files_in  # noqa: PLC0415 - as above
 
-        return written_in(folder, self._before)
+        return files_in(folder, self._before)
 
     def _remove(self) -> None:
         folder, self._folder = self._folder, None

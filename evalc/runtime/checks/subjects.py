@@ -156,14 +156,22 @@ def _inside(before: str, path: str) -> str:
     return f"{before}{'' if path.startswith('[') else '.'}{path}" if before and path else before or path
 
 
+_UNCHANGED: Final = "as the agent was given it"
+
+
 def _file(step: t.File, view: View) -> View:
-    """A file that the agent wrote; if it has no text, only `exists` can be asked of it."""
-    written = view.evidence.written
+    """A file that the agent wrote; if it has no text, or was given and left as it was, only `exists` can be asked."""
+    written, unchanged = view.evidence.written, view.evidence.unchanged
     if written is None:
         raise NoAnswer(broken(f"{shown(step.path)}: {NO_FOLDER}"))
     there = replace(view, kind="file", name=step.path, in_file=True)
     number, file = next((found for found in enumerate(written) if found[1].path == step.path), (0, None))
+    if file is None and step.path in unchanged:
+        return replace(there, value=_UNCHANGED, fault=unasked(f"{shown(step.path)} is {_UNCHANGED}"))
     if file is None:
+        if len(unchanged) >= MOST_WRITTEN:
+            why = f"the agent left {MOST_WRITTEN} files or more as they were, which are not all listed"
+            raise NoAnswer(broken(f"{shown(step.path)}: {why}"))
         if len(written) >= MOST_WRITTEN:
             raise NoAnswer(
                 broken(f"{shown(step.path)}: the agent wrote more than {MOST_WRITTEN} files, which are not all kept")

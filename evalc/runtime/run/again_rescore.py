@@ -75,7 +75,12 @@ def _turns(details: CaseDetails, whole: AgentResponse | None) -> tuple[AnsweredT
         usage = None if turn.usage is msgspec.UNSET else msgspec.convert(turn.usage, Usage)
         written = like.written if turn.written is msgspec.UNSET else turn.written
         response = msgspec.structs.replace(
-            like, response=turn.response, tool_calls=tuple(of_turn), usage=usage, written=written
+            like,
+            response=turn.response,
+            tool_calls=tuple(of_turn),
+            usage=usage,
+            written=written,
+            unchanged=like.unchanged if turn.unchanged is msgspec.UNSET else turn.unchanged,
         )
         turns.append(AnsweredTurn(turn.message, response, turn.duration_ms))
     return tuple(turns)
@@ -90,6 +95,7 @@ def _response(recorded: RecordedAnswer, text: str, tool_mode: ToolMode) -> Agent
         tool_mode=tool_mode,
         took_files=True,  # which the run has warned of
         written=None if details.written is msgspec.UNSET else details.written,
+        unchanged=details.unchanged or (),
         reports_calls=details.near_calls is msgspec.UNSET,
         near_calls=None if details.near_calls is msgspec.UNSET else details.near_calls,
         finish_reason=None if details.finish_reason is msgspec.UNSET else details.finish_reason,

@@ -198,6 +198,7 @@ def whole_of(answers: Sequence[AgentResponse]) -> AgentResponse:
         near_calls=near,
         took_files=answers[-1].took_files,
         written=answers[-1].written,
+        unchanged=answers[-1].unchanged,
     )
 
 

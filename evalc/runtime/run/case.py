@@ -307,6 +307,7 @@ def evidence_of(case: Case, answer: AgentAnswer, options: CaseOptions, judge: Ca
         duration_ms=answer.duration_ms,
         usage=response.usage,
         written=response.written,
+        unchanged=response.unchanged,
         stubs=stubbed(case.stubs, case.stub_answers) if case.stubs or case.stub_answers else case.stubs,
         seed=options.seed,
         snapshot=options.snapshot,
@@ -331,6 +332,7 @@ def evidence_of(case: Case, answer: AgentAnswer, options: CaseOptions, judge: Ca
             duration_ms=turn.duration_ms,
             usage=turn.response.usage,
             written=turn.response.written,
+            unchanged=turn.response.unchanged,
             turn=count,
             said=said[:count],
             earlier_calls=tuple(call for each in answer.turns[: count - 1] for call in each.response.tool_calls),
@@ -515,6 +517,7 @@ def _details(case: Case, answer: AgentAnswer, checked: Checked, judge: CaseJudge
         turns=turns,
         user_usage=user_usage,
         written=msgspec.UNSET if response.written is None else response.written,
+        unchanged=response.unchanged or msgspec.UNSET,
     )
 
 
@@ -526,7 +529,7 @@ def _user_usage(user: PlayedUser) -> dict[str, int | float]:
 
 
 def _turn_details(turn: AnsweredTurn, whole: AgentResponse | None) -> TurnDetails:
-    written = turn.response.written
+    written, unchanged = turn.response.written, turn.response.unchanged
     return TurnDetails(
         message=_sent(turn.message),
         response=turn.response.response,
@@ -534,6 +537,7 @@ def _turn_details(turn: AnsweredTurn, whole: AgentResponse | None) -> TurnDetail
         duration_ms=turn.duration_ms,
         usage=_usage(turn.response.usage) or msgspec.UNSET,
         written=msgspec.UNSET if written is None or (whole and written == whole.written) else written,
+        unchanged=msgspec.UNSET if written is None or (whole and unchanged == whole.unchanged) else unchanged,
     )
 
 

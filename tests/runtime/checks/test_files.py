@@ -81,6 +81,33 @@ def test_it_is_not_known_that_a_file_is_missing_where_not_all_are_kept(ask: Ask)
     assert ask(of("0.md", Test("exists")), written=many).outcome == "passed"
 
 
+@pytest.mark.parametrize(
+    ("check", "outcome"),
+    [
+        (Test("exists"), "passed"),
+        (Not(Test("exists")), "failed"),
+        (Test("contains", "a"), "failed"),
+        (Not(Test("contains", "a")), "failed"),
+        (Test("empty"), "failed"),
+        (Of(At("total"), Not(Test("exists"))), "failed"),
+    ],
+)
+def test_of_a_file_that_was_given_and_left_as_it_was_only_exists_can_be_asked(
+    ask: Ask, check: Check, outcome: str
+) -> None:
+    verdict = ask(of("given.json", check), written=WRITTEN, unchanged=("given.json",))
+    assert verdict.outcome == outcome
+    if "exists" not in str(check) or isinstance(check, Of):
+        assert verdict.message == "given.json is as the agent was given it"
+
+
+def test_it_is_not_known_that_a_file_was_removed_where_not_all_that_were_left_are_listed(ask: Ask) -> None:
+    left = tuple(f"{number}.md" for number in range(MOST_WRITTEN))
+    assert ask(of("gone.md", Not(Test("exists"))), written=WRITTEN, unchanged=left).outcome == "error"
+    assert ask(of("0.md", Not(Test("exists"))), written=WRITTEN, unchanged=left).outcome == "failed"
+    assert ask(of("report.md", Test("exists")), written=WRITTEN, unchanged=left).outcome == "passed"
+
+
 def test_a_text_that_a_file_lacks_is_not_marked_in_the_response(ask: Ask) -> None:
     assert ask(of("report.md", Test("contains", "Risks")), "Done.", written=WRITTEN).finding is None
     place = of("out/data.json", Of(At("total"), Test("contains", "Risks")))
