@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -25,11 +25,11 @@ from evalc.check.tree import (
     Measured,
     Not,
     Of,
-    Some,
     Test,
     all_of,
     asks,
     negated,
+    some_of,
 )
 from evalc.compiler.examine import examine
 from evalc.compiler.libraries import unusable
@@ -81,10 +81,10 @@ _WHY_NOT: Final[dict[str, str]] = {
     "levenshtein": f"edits are not counted, `similar to` takes a share; {_OWN_CHECK}",
     "finish-reason": "no check sees why an answer ended; the result has it as `finishReason`",
 }
+_VALID_CALLS: Final = ("is-valid-function-call", "is-valid-openai-function-call", "is-valid-openai-tools-call")
 _BOTH_WAYS: Final = frozenset(
-    {"answer-relevance", "context-faithfulness", "context-recall", "context-relevance", "factuality",
-     "is-valid-function-call", "is-valid-openai-function-call", "is-valid-openai-tools-call", "model-graded-closedqa",
-     "model-graded-factuality", _ATTACK}
+    {"answer-relevance", "context-faithfulness", "context-recall", "context-relevance", "factuality", *_VALID_CALLS,
+     "model-graded-closedqa", "model-graded-factuality", _ATTACK}
 )  # fmt: skip
 """The types of which promptfoo asks the same with `not-` in front."""
 _IGNORED_KEYS: Final[dict[str, str]] = {
@@ -219,11 +219,6 @@ _STRIPPED: Final = re.compile(
 _CALLED: Final = re.compile(
     r"output(?:\[0\](?:\.function(?:Call)?)?|\.toolCall\.functionCalls\[0\]|(?:\.function)?)\.name"
 )
-_JUDGED: Final = frozenset(
-    {"agent-rubric", "answer-relevance", "context-faithfulness", "context-recall", "context-relevance",
-     "conversation-relevance", "factuality", "g-eval", "is-refusal", "llm-rubric", "model-graded-closedqa",
-     "model-graded-factuality", _ATTACK, "search-rubric", "similar", "similar:cosine", "trajectory:goal-success"}
-)  # fmt: skip
 _OF_TEXTS: Final = frozenset(
     {"contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any"}
 )
@@ -283,15 +278,6 @@ def _with_files(asked: _Assertion) -> Mapping[str, Any]:
         return data
 
     return {**asked.fields, "value": [*map(read, value)] if isinstance(value, list) else read(value)}
-
-
-def _each(asked: _Assertion, *, ignoring_case: bool = False) -> list[Check]:
-    return [Test("contains", text, ignoring_case) for text in asked.texts()]
-
-
-def _any(checks: Sequence[Check]) -> Check:
-    require(checks, "it asks nothing")
-    return Some(tuple(checks)) if len(checks) > 1 else checks[0]
 
 
 def _of_length(bound: str, asked: _Assertion) -> Check:
@@ -418,7 +404,8 @@ def _similar(asked: _Assertion) -> Check:
     require(is_number(least) and 0 < least <= 1, "the threshold is not a share")
     texts = [*map(asked.text, asked.value if isinstance(asked.value, list) else [asked.value])]
     asked.differences.append("the embeddings are another model's, and letters are compared without `similarity`")
-    return _any([Test("similar", (text, least)) for text in texts])
+    require(texts, "it asks nothing")
+    return some_of(Test("similar", (text, least)) for text in texts)
 
 
 def _tools_called(asked: _Assertion) -> Check:
@@ -538,7 +525,7 @@ def _tool_used(asked: _Assertion) -> Check:
     names = tuple(dict.fromkeys(map(_tool, value if isinstance(value, list) else [value])))
     require(names, "it names no tool")
     is_inverse = str(asked.fields.get("type", "")).startswith("not-")
-    return _any([tools("include", [name]) for name in names]) if is_inverse else tools("include", names)
+    return some_of(tools("include", [name]) for name in names) if is_inverse else tools("include", names)
 
 
 def _skill_used(asked: _Assertion) -> Check:
@@ -550,7 +537,8 @@ def _skill_used(asked: _Assertion) -> Check:
         require(counted in ({}, {"max": 0}, {"min": 1}), "the uses of a skill are not counted")
         return Not(check) if "max" in counted and not is_inverse else check
     checks = [*dict.fromkeys(map(_skill, value if isinstance(value, list) else [value]))]
-    return _any(checks) if is_inverse else all_of(checks)
+    require(checks, "it asks nothing")
+    return some_of(checks) if is_inverse else all_of(checks)
 
 
 def _skill(name: object) -> Check:
@@ -605,9 +593,8 @@ def _step_count(asked: _Assertion) -> Check:
 
 
 _OF_THE_RUN: Final = frozenset(
-    {"cost", "is-valid-function-call", "is-valid-openai-function-call", "is-valid-openai-tools-call", "latency",
-     "tool-call-f1", "trajectory:step-count", "trajectory:tool-args-match", "trajectory:tool-sequence",
-     "trajectory:tool-used"}
+    {"cost", *_VALID_CALLS, "latency", "tool-call-f1", "trajectory:step-count", "trajectory:tool-args-match",
+     "trajectory:tool-sequence", "trajectory:tool-used"}
 )  # fmt: skip
 """The types that ask nothing of the output."""
 _UNKNOWN: Final = frozenset({"empty", "max-length", "min-length"})
@@ -616,7 +603,7 @@ _CHECKS: Final[Mapping[str, Callable[[_Assertion], Check]]] = {
     "contains": lambda asked: Test("contains", asked.text(asked.value)),
     "icontains": lambda asked: Test("contains", asked.text(asked.value), True),
     "contains-any": lambda asked: Test("contains_any", asked.texts()),
-    "icontains-any": lambda asked: _any(_each(asked, ignoring_case=True)),
+    "icontains-any": lambda asked: some_of(Test("contains", text, True) for text in asked.texts()),
     "contains-all": lambda asked: Test("contains_all", asked.texts()),
     "icontains-all": lambda asked: Test("contains_all", asked.texts(), True),
     "equals": _equals,
@@ -636,9 +623,7 @@ _CHECKS: Final[Mapping[str, Callable[[_Assertion], Check]]] = {
     **dict.fromkeys(_STATED, _stated),
     **dict.fromkeys(("similar", "similar:cosine"), _similar),
     "tool-call-f1": _tools_called,
-    **dict.fromkeys(
-        ("is-valid-function-call", "is-valid-openai-function-call", "is-valid-openai-tools-call"), _any_call
-    ),
+    **dict.fromkeys(_VALID_CALLS, _any_call),
     "assert-set": _assert_set,
     "trajectory:tool-used": _tool_used,
     "trajectory:tool-sequence": _tool_sequence,
@@ -646,5 +631,6 @@ _CHECKS: Final[Mapping[str, Callable[[_Assertion], Check]]] = {
     "trajectory:step-count": _step_count,
 }
 """The check that each type of assertion means, without the `not-` in front of it."""
+_JUDGED: Final = frozenset(type_ for type_, check in _CHECKS.items() if check in (_judge, _stated, _similar))
 TYPES: Final = (_CHECKS.keys() | _WHY_NOT.keys()) - {*_UNKNOWN, _ATTACK, "assert-set", "select-best", "max-score"}
 """The types of promptfoo 0.121 that a text can begin with in place of a whole assertion."""
