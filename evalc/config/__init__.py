@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, final
 from evalc.base import PROVIDERS, TOKENS, provider_of
 from evalc.base.files import is_accepted_baseline
 from evalc.config import kinds as k
-from evalc.config.agents import AGENTS, NamedAgentTable
 from evalc.config.http import credentials_in, variables_of
 from evalc.config.tables import (
+    AGENTS,
     MODELS,
     AgentTable,
     JudgeTable,
     LocalTable,
     ModelTable,
+    NamedAgentTable,
     PaceTable,
     ProviderTable,
     Setting,

@@ -12,9 +12,8 @@ from evalc.base.errors import SourceError, UsageError
 from evalc.base.files import find_project, is_below, read_limited
 from evalc.base.source import Source, Span
 from evalc.config import ALL_KEYS, KEY_OF_FLAG, Settings, shape, with_values
-from evalc.config.agents import AGENT_KEYS, agent_shape
 from evalc.config.kinds import Folders, Value, described, located
-from evalc.config.tables import spelled
+from evalc.config.tables import AGENT_KEYS, agent_shape, spelled
 from evalc.diagnostics import Diagnostics, Finding, Problem
 from evalc.dsl.kinds import Key, Shape
 from evalc.dsl.read_toml import KeyPlace, Keys, Language, NotValid, decode, locate
