@@ -241,6 +241,29 @@ def test_a_confidence_beside_a_gate(invoke: Invoke, project: Path) -> None:
     assert "this run has none" in outcome.err
 
 
+@pytest.mark.parametrize(
+    ("gate", "shown"),
+    [
+        ("min_pass_rate: 0", "min_pass_rate: 0"),
+        ("min_score: 0.0", "min_score: 0"),
+        ("macro_f1: 0", "macro_f1: 0"),
+        ("recall: {celsius: 0}", "recall: {celsius: 0}"),
+        ("precision: {celsius: 0}", "precision: {celsius: 0}"),
+    ],
+)
+def test_gates_of_a_suite_that_no_outcome_misses(invoke: Invoke, project: Path, gate: str, shown: str) -> None:
+    """Beside such a gate no case has to pass, so the suite would be green whatever the agent does."""
+    path = project / "evals" / "weather.eval.yaml"
+    path.write_text(f"gates: {{{gate}}}\ncriteria: [answer]\n" + SUITE)
+    warning = f"warning[EV501]: `{shown}` cannot fail: no outcome is below 0"
+    assert warning in invoke("check", "evals").out
+    assert invoke("check", "evals", "--strict").code == 2
+    path.write_text(
+        f"gates: {{{gate.replace('0}', '1}') if '}' in gate else gate[:-1] + '1'}}}\ncriteria: [answer]\n" + SUITE
+    )
+    assert "EV501" not in invoke("check", "evals").out
+
+
 def test_gates_of_a_suite_that_no_outcome_meets(invoke: Invoke, project: Path) -> None:
     path = project / "evals" / "weather.eval.yaml"
     path.write_text("gates: {min_pass_rate: 0.9, confidence: 95%}\n" + SUITE)

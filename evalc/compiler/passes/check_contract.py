@@ -278,6 +278,7 @@ def _tokens(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]
 
 _JSON_NAMES: Final = {
     "min_pass_rate": "minPassRate",
+    "min_score": "minScore",
     "max_p95_ms": "maxP95Ms",
     "fail_on_regression": "failOnRegression",
     "confidence": "confidence",
@@ -289,8 +290,10 @@ _IN_TIME: Final = 0.95
 
 
 def check_gates(suite: ir.Suite, problems: Diagnostics) -> None:
-    """Report what the confidence of the suite's gates cannot be had for (the language, Gates)."""
+    """Report gates that nothing misses, and what their confidence cannot be had for (the language, Gates)."""
     gates = suite.gates
+    if gates is not None:
+        _check_limits(suite, gates, problems)
     if gates is not None and not suite.partial:
         _check_classes(suite, gates, problems)
     if gates is None or gates.confidence is None or suite.partial or not CONFIDENCE.takes(gates.confidence):
@@ -306,6 +309,20 @@ def check_gates(suite: ir.Suite, problems: Diagnostics) -> None:
         problems.add(*_place(suite, name), finding, at_most=suite.gravest)
 
 
+def _check_limits(suite: ir.Suite, gates: Gates, problems: Diagnostics) -> None:
+    """Report limits that no outcome is below. With such a gate, nothing asks any more that the cases pass."""
+    limits = {name: getattr(gates, name) for name in ("min_pass_rate", "min_score", "macro_f1")}
+    limits |= {f"recall.{label}": limit for label, limit in (gates.recall or {}).items()}
+    limits |= {f"precision.{label}": limit for label, limit in (gates.precision or {}).items()}
+    for name, limit in limits.items():
+        if limit == 0:
+            found = Finding("EV501", check=f"`{name.replace('.', ': {', 1)}: 0{'}' * ('.' in name)}`", why=_BELOW_ZERO)
+            problems.add(*_place(suite, name), found, at_most=suite.gravest)
+
+
+_BELOW_ZERO: Final = "no outcome is below 0"
+
+
 def _check_classes(suite: ir.Suite, gates: Gates, problems: Diagnostics) -> None:
     """Report gates on classes that no case has as its label."""
     if not (gates.recall or gates.precision or gates.macro_f1):
@@ -315,8 +332,8 @@ def _check_classes(suite: ir.Suite, gates: Gates, problems: Diagnostics) -> None
     for name, limits in (("recall", gates.recall), ("precision", gates.precision)):
         for label in limits or {}:
             if label not in known:
-                where = suite.gate_places.get(f"{name}.{label}", f"/metadata/gates/{name}/{pointer_step(label)}")
-                problems.add(*suite.place(where), Finding("EV704", name=label, known=known), at_most=suite.gravest)
+                place = _place(suite, f"{name}.{label}")
+                problems.add(*place, Finding("EV704", name=label, known=known), at_most=suite.gravest)
     if gates.macro_f1 and not known:
         problems.add(*_place(suite, "macro_f1"), Finding("EV704", name=None, known=()), at_most=suite.gravest)
 
@@ -346,4 +363,6 @@ def _gates_unmet(gates: Gates, confidence: float, cases: int) -> Iterator[tuple[
 
 
 def _place(suite: ir.Suite, name: str) -> ir.Located:
-    return suite.place(suite.gate_places.get(name, f"/metadata/gates/{_JSON_NAMES[name]}"))
+    gate, of_class, label = name.partition(".")
+    pointer = f"/{pointer_step(label)}" if of_class else ""
+    return suite.place(suite.gate_places.get(name, f"/metadata/gates/{_JSON_NAMES[gate]}{pointer}"))
