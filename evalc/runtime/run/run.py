@@ -20,6 +20,7 @@ from evalc.base.files import make_folder
 from evalc.base.guard import exits_reported
 from evalc.base.terminal import counted
 from evalc.model.answer import TraceContext
+from evalc.model.json import UNREADABLE
 from evalc.model.result import SkippedCase
 from evalc.model.suite import LocatedCase, Suite, SuiteKey
 from evalc.runtime.agents import Agent
@@ -38,7 +39,15 @@ from evalc.runtime.run.gates import (
     not_run,
 )
 from evalc.runtime.store.baseline import Baseline, find_baseline
-from evalc.runtime.store.journal import FILE_NAME, CaseRun, Header, Journal, JournaledSuite, data_hash
+from evalc.runtime.store.journal import (
+    FILE_NAME,
+    CaseRun,
+    Header,
+    Journal,
+    JournaledSuite,
+    changed_by_others,
+    data_hash,
+)
 from evalc.runtime.store.redact import Redactor, encoded, redacted
 from evalc.runtime.store.resume import TurnLog, checked_otherwise, checks_of, not_compared, refuse_another_run
 from evalc.runtime.store.runs import LATEST, steps_back, withdrawn_if_refused
@@ -205,19 +214,27 @@ async def run_suites(
             run = _Run(suites, new, options, observer, journal, warnings, baseline, at_a_time)
             with exits_reported():
                 await run.run_cases()
+            journal.restore()
         # Only now: summing up would count in the latency of cases still under way.
         ending = Ending(
             baseline=baseline,
             registry=options.registry,
             redactor=options.redactor,
-            warnings=(*run.warnings, *_without_baseline(suites, baseline, options)),
+            warnings=(
+                *run.warnings,
+                *filter(None, [journal.warning]),
+                *_without_baseline(suites, baseline, options),
+            ),
             gates=options.gates,
             stopped=run.stopped,
             watched=options.stop_when_sure,
             surely_stopped=run.surely_stopped,
             decided=run.decided(),
         )
-        return finish_run(suites, journal, ending)
+        try:
+            return finish_run(suites, journal, ending)
+        except UNREADABLE as error:  # of a line that is JSON, and no case
+            raise changed_by_others(journal.path) from error
 
 
 def _by_endpoint(agents: Sequence[Agent], options: RunOptions) -> Mapping[str, Agent]:

@@ -11,14 +11,15 @@ import json
 import os
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal, NamedTuple, Self, final
+from typing import Any, BinaryIO, Final, Literal, NamedTuple, Self, TypeVar, final
 
 import msgspec
 
-from evalc.base.errors import UsageError, not_writable
-from evalc.base.files import lock, open_regular, refuse_link_out
+from evalc.base.errors import MachineError, UsageError, not_writable
+from evalc.base.files import lock, make_folder, open_regular, refuse_link_out, write_atomic
 from evalc.model.answer import ToolMode
 from evalc.model.json import UNREADABLE, short_hash
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase, Status
@@ -27,6 +28,8 @@ from evalc.runtime.store.redact import NO_SECRETS, Redactor, encoded, redacted
 
 FILE_NAME: Final = "journal.jsonl"
 VERSION: Final = 1
+
+T = TypeVar("T")
 
 CaseNumbers = tuple[int, int]
 """A case by the numbers of its suite and of itself in that, from 0."""
@@ -253,8 +256,7 @@ class JournaledCases:
 
     def entries(self, suite: int) -> Iterator[Entry]:
         """The finished cases of a suite in source order."""
-        decoder = msgspec.json.Decoder(Entry)
-        return map(decoder.decode, self._lines(suite, "finished"))
+        return self._decoded(suite, "finished", msgspec.json.Decoder(Entry))
 
     def entry(self, suite: int, case: int) -> Entry | None:
         """The line of one case; None if it was skipped or has none."""
@@ -265,8 +267,7 @@ class JournaledCases:
 
     def skipped(self, suite: int) -> Iterator[SkippedCase]:
         """The skipped cases of a suite in source order."""
-        decoder = msgspec.json.Decoder(SkippedLine)
-        return (decoder.decode(line).skipped for line in self._lines(suite, "skipped"))
+        return (line.skipped for line in self._decoded(suite, "skipped", msgspec.json.Decoder(SkippedLine)))
 
     def ids(self, suite: int) -> Iterator[tuple[int, str]]:
         """The cases of a suite that have a line, in source order: their numbers and ids."""
@@ -282,6 +283,14 @@ class JournaledCases:
             if record is not msgspec.UNSET:
                 yield Line(line.case, named.decode(record).id, is_skipped, text)
 
+    def _decoded(
+        self, suite: int, kind: Literal["finished", "skipped"], decoder: msgspec.json.Decoder[T]
+    ) -> Iterator[T]:
+        try:
+            yield from map(decoder.decode, self._lines(suite, kind))
+        except UNREADABLE as error:
+            raise changed_by_others(self.path) from error
+
     def _line(self, offset: int) -> bytes:
         with open_regular(self.path) as file:
             file.seek(offset)
@@ -293,6 +302,11 @@ class JournaledCases:
                 if offset and (kind == "any" or (kind == "skipped") == bool(offset & _SKIPPED)):
                     file.seek(offset & ~_SKIPPED)
                     yield file.readline()
+
+
+def changed_by_others(path: Path) -> MachineError:
+    """The error for a journal in which the lines that were written are not there any more."""
+    return MachineError(f"something else, such as the agent, has changed the run's journal `{path}`")
 
 
 def read_header(path: Path) -> Header | None:
@@ -374,6 +388,7 @@ def data_hash(data: object) -> str | None:
     return None if data is None else short_hash(json.dumps(data, default=repr))
 
 
+_PIECE: Final = 1 << 20
 _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 
@@ -443,6 +458,7 @@ class Journal:
             raise not_writable(f"the run's journal `{path}` cannot be {done}", error) from error
         self.path = path
         self.retried: frozenset[CaseNumbers] = frozenset()  # the cases that ended in error before, and are run again
+        self.warning: str | None = None  # which says that something else has changed the file, if that was made good
         self._redactor = redactor
         self._end = 0
         if not lock(self._file):
@@ -511,10 +527,31 @@ class Journal:
 
     def close(self) -> None:
         """Write no more; what was written can still be read."""
+        with suppress(OSError):
+            self.restore()
         os.close(self._file)
+
+    def restore(self) -> None:
+        """Write the file again, from what is open of it, if something else has removed or replaced it.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.lstat(self.path), os.fstat(self._file)):
+                return
+        make_folder(self.path.parent)
+        with open(self._file, "rb", closefd=False) as kept:
+            kept.seek(0)
+            write_atomic(self.path, iter(partial(kept.read, _PIECE), b""))
+        self.warning = (
+            f"something else, such as the agent, had removed the run's journal `{self.path}`: it was restored"
+        )
 
     def _write(self, line: bytes) -> int:
         """Write a line; where it begins."""
+        if os.fstat(self._file).st_size != self._end:
+            self._go_behind_others()
         unwritten = memoryview(line + b"\n")
         length = len(unwritten)
         try:
@@ -526,6 +563,22 @@ class Journal:
                 raise
         self._end += length
         return self._end - length
+
+    def _go_behind_others(self) -> None:
+        """Let the next line begin behind what something else has written to the file.
+
+        Raises:
+            MachineError: something else has cut off lines.
+        """
+        size = os.fstat(self._file).st_size
+        if size < self._end:
+            raise changed_by_others(self.path)
+        self.warning = f"something else, such as the agent, has written to the run's journal `{self.path}`"
+        os.lseek(self._file, size - 1, os.SEEK_SET)
+        if os.read(self._file, 1) != b"\n":
+            with self._named():
+                os.write(self._file, b"\n")
+        self._end = os.fstat(self._file).st_size
 
     @contextmanager
     def _named(self) -> Iterator[None]:
