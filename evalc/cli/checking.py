@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from difflib import unified_diff
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -223,10 +224,7 @@ def _fixed(problems: Sequence[Problem], task: _Task) -> Iterator[tuple[Source, F
     from evalc.diagnostics.fixing import fixed  # noqa: PLC0415 - for start-up: only for fixes
     from evalc.setup.compile import problems_of  # noqa: PLC0415 - as above
 
-    def check(source: Source) -> Sequence[Problem]:
-        # What it includes may have problems too, at places of their own.
-        found = problems_of(source, settings=task.settings)
-        return [problem for problem in found if problem.source.name == source.name]
+    check = partial(problems_of, settings=task.settings)
 
     def selected(problem: Problem) -> bool:
         return bool(task.policy.reported((problem,), errors_stay=False))

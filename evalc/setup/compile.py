@@ -141,8 +141,11 @@ def _registry_file(settings: Settings) -> RegistryFile | None:
 
 
 def problems_of(source: Source, *, settings: Settings) -> Sequence[Problem]:
-    """Every problem of one text that no comment in it ignores, whatever of it would be reported."""
-    return _problems_of(source, options_for(settings))
+    """Every problem of one text that no comment in it ignores, whatever of it would be reported.
+
+    What it includes may have problems, too, which are at places of their own.
+    """
+    return [each for each in _problems_of(source, options_for(settings)) if each.source.name == source.name]
 
 
 def _problems_of(source: Source, options: CompileOptions) -> Sequence[Problem]:

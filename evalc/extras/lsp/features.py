@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final
@@ -132,12 +133,7 @@ def _ignoring(workspace: Workspace, document: Document, problems: Sequence[Probl
 
 def _fix_all(workspace: Workspace, document: Document, problems: Sequence[Problem]) -> Iterator[lsp.CodeAction]:
     """The edit that `evalc check --fix` would make, with its proof that nothing new goes wrong."""
-    settings = workspace.settings(document.path)
-
-    def check(source: Source) -> Sequence[Problem]:
-        found = problems_of(source, settings=settings)
-        return [problem for problem in found if problem.source.name == source.name]
-
+    check = partial(problems_of, settings=workspace.settings(document.path))
     if not any(problem.fix is not None and problem.fix.is_safe for problem in problems):
         return
     codes = {problem.code for problem in problems}
