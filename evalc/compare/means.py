@@ -11,7 +11,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Sequence
-from statistics import NormalDist, fmean, pvariance
+from statistics import NormalDist, correlation, fmean, pvariance
 from typing import Final, NamedTuple
 
 import msgspec
@@ -161,10 +161,7 @@ def length_bias(excess: Sequence[float], lengths: Sequence[int]) -> Estimate | N
     """
     if len(excess) < _FEWEST_FOR_BIAS or pvariance(excess) < _NEGLIGIBLE or len(set(lengths)) == 1:
         return None
-    mean_excess, mean_length = fmean(excess), fmean(lengths)
-    shared = sum((e - mean_excess) * (n - mean_length) for e, n in zip(excess, lengths, strict=True))
-    spread = math.sqrt(sum((e - mean_excess) ** 2 for e in excess) * sum((n - mean_length) ** 2 for n in lengths))
-    r = max(-1.0, min(1.0, shared / spread))
+    r = max(-1.0, min(1.0, correlation(excess, lengths)))
     if abs(r) > 1 - _NEGLIGIBLE:
         return Estimate(r, r, r)
     half = Z / math.sqrt(len(excess) - 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from math import ceil
 from statistics import fmean
 from typing import Final, NamedTuple, TypeVar
@@ -308,7 +308,7 @@ def _noise(noise: NoisePlan) -> str:
 
 # --- challenge -------------------------------------------------------------------------------------------------------
 
-T = TypeVar("T")
+T = TypeVar("T", ChallengerCount, TurnStrength)
 
 _MOST_CASES: Final = 20
 _MOST_SURVIVORS: Final = 6
@@ -353,28 +353,20 @@ def _weak_place(cases: Sequence[CaseStrength]) -> WeakPlace:
         cases[0],
         mutants=sum(case.mutants for case in cases),
         killed=sum(case.killed for case in cases),
-        challengers=tuple(
-            ChallengerCount(name=name, mutants=mutants, killed=killed)
-            for name, mutants, killed in _summed(
-                (each.name, each.mutants, each.killed) for case in cases for each in case.challengers
-            )
-        ),
-        turns=tuple(
-            TurnStrength(turn=turn, mutants=mutants, killed=killed)
-            for turn, mutants, killed in _summed(
-                (each.turn, each.mutants, each.killed) for case in cases for each in case.turns
-            )
-        ),
+        challengers=_summed(case.challengers for case in cases),
+        turns=_summed(case.turns for case in cases),
     )
     return WeakPlace(of_all, len(cases), [Missed(each[0], len(each)) for each in found.values()])
 
 
-def _summed(counts: Iterable[tuple[T, int, int]]) -> Iterator[tuple[T, int, int]]:
-    sums: dict[T, tuple[int, int]] = {}
-    for name, mutants, killed in counts:
-        before = sums.get(name, (0, 0))
-        sums[name] = before[0] + mutants, before[1] + killed
-    return ((name, *both) for name, both in sums.items())
+def _summed(counts: Iterable[Iterable[T]]) -> tuple[T, ...]:
+    """The counts of several cases, those of the same kind of fault, or of the same turn, as one."""
+    sums: dict[T, T] = {}
+    for each in chain.from_iterable(counts):
+        same = replace(each, mutants=0, killed=0)
+        before = sums.get(same, same)
+        sums[same] = replace(each, mutants=before.mutants + each.mutants, killed=before.killed + each.killed)
+    return tuple(sums.values())
 
 
 def idle_checks(strength: Strength) -> list[CheckStrength]:

@@ -7,7 +7,6 @@ another version; if it cannot be used at all, one in memory takes its place.
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -168,7 +167,7 @@ class Index:
             index = cls(output_dir, _connected(":memory:", 0))
             if output_dir.is_dir():
                 file = output_dir / FILE_NAME
-                index.warning = f"the index `{file}` cannot be used, so all results are read: {_why(error)}"
+                index.warning = f"the index `{file}` cannot be used, so all results are read: {error}"
             index.follow()
         except sqlite3.DatabaseError:
             if rebuild:
@@ -315,15 +314,8 @@ def _stamps(output_dir: Path) -> Iterator[tuple[_Key, _Stamp]]:
             key = folder.name, file.relative_to(folder).as_posix()
             if all(name == name.encode(errors="replace").decode() for name in key):
                 with contextlib.suppress(OSError):  # it is gone by now
-                    yield key, _stamp(file.stat())
-
-
-def _stamp(status: os.stat_result) -> _Stamp:
-    return status.st_mtime_ns, status.st_size
-
-
-def _why(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+                    status = file.stat()
+                    yield key, (status.st_mtime_ns, status.st_size)
 
 
 def trends_beside(suites: Iterable[SuiteResult], output_dir: Path) -> tuple[Trend, ...]:

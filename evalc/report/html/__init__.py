@@ -85,17 +85,8 @@ _AROUND: Final = 1
 
 SCRIPTS: Final = (
     *("texts.js", "data.js", "charts.js", "summary.js", "groups.js", "agents.js", "history.js", "strength.js"),
-    *(
-        "filter.js",
-        "list.js",
-        "differences.js",
-        "markdown.js",
-        "verdicts.js",
-        "details.js",
-        "copy.js",
-        "print.js",
-        "main.js",
-    ),
+    *("filter.js", "list.js", "differences.js", "markdown.js", "verdicts.js", "details.js", "copy.js", "print.js"),
+    "main.js",
 )
 """The page's scripts in the order in which they are joined: each uses only what precedes it."""
 
