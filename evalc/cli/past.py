@@ -335,12 +335,7 @@ def rescore(
         what = to_rescore(paths or (), past, settings)
         return lambda: runner.rescore(what, past, settings, progress)
 
-    return make_and_report(
-        compiled,
-        outputs,
-        shown=Shown(detail="quiet" if quiet else "normal"),
-        untouched=untouched,
-    )
+    return make_and_report(compiled, outputs, quiet=quiet, untouched=untouched)
 
 
 _TAKEN_OVER: Final = (
@@ -386,12 +381,7 @@ def merge_runs(
         what = to_merge(parts, settings)
         return lambda: runner.merge(what, parts, settings, progress)
 
-    return make_and_report(
-        compiled,
-        outputs,
-        shown=Shown(detail="quiet" if quiet else "normal"),
-        untouched="the parts are as they were",
-    )
+    return make_and_report(compiled, outputs, quiet=quiet, untouched="the parts are as they were")
 
 
 def _flags_of(parts: Sequence[Part]) -> dict[str, Any]:

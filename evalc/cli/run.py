@@ -82,11 +82,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make_and_report(
-    make: Callable[[Progress], Running],
-    outputs: Sequence[Output],
-    *,
-    shown: Shown,
-    untouched: str,
+    make: Callable[[Progress], Running], outputs: Sequence[Output], *, quiet: bool, untouched: str
 ) -> int:
     """Make a run of past ones, and report it; its exit code.
 
@@ -100,8 +96,8 @@ def make_and_report(
     except KeyboardInterrupt:
         print_error(f"interrupted; {untouched}")
         return ExitCode.INTERRUPTED
-    print_problems(finished.problems, sys.stderr, quiet=shown.detail == "quiet")
-    report(reported(finished, outputs), sys.stdout, outputs, shown)
+    print_problems(finished.problems, sys.stderr, quiet=quiet)
+    report(reported(finished, outputs), sys.stdout, outputs, Shown(detail="quiet" if quiet else "normal"))
     return finished.exit_code
 
 
