@@ -635,6 +635,6 @@ def _group(inner: Fields, op: GroupOp) -> CheckBody | None:
     if len(bodies) != len(nodes):
         return None
     if op == "not" and len(bodies) > 1:
-        inner.warn(inner.key(op), Finding("EV442"))
+        inner.warn(inner.key(op), Finding("EV442", rule=None))
         bodies = (CheckGroup(inner.anchor.at, op="all_of", items=bodies),)
     return CheckGroup(inner.anchor.at, op=op, items=bodies)

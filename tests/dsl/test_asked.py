@@ -276,6 +276,26 @@ def test_several_checks_below_not_are_reported(line: str, *, found: bool) -> Non
 
 
 @pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("not: {use: bad}", True),
+        ("not: [{use: bad}]", True),
+        ("not: {use: worse}", True),
+        ("not: {any_of: [{use: bad}, contains 'z']}", True),
+        ("any_of: [{not: {use: bad}}, contains 'z']", True),
+        ("not: {all_of: [{use: bad}]}", False),
+        ("not: {use: one}", False),
+        ("any_of: [{use: bad}, contains 'z']", False),
+    ],
+)
+def test_a_rule_of_several_checks_below_not_is_reported(line: str, *, found: bool) -> None:
+    """A rule of words that may not be said, denied as a whole, held for an answer with only some of them."""
+    rules = "rules: {bad: [contains 'x', contains 'y'], worse: [{use: bad}], one: [contains 'x']}\n"
+    problems = evalc.compile(evalc.Source("s.eval.yaml", f"{rules}{HEAD}{line}\n")).problems
+    assert ("EV442" in [each.code for each in problems]) is found
+
+
+@pytest.mark.parametrize(
     ("written", "advice"),
     [
         ("- [contains 'x']", "behind one dash"),

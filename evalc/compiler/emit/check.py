@@ -101,18 +101,22 @@ class CheckEmitter:
         """The places of the tools, parameters and values that the check emitted last names, by their texts."""
         return _NamedPlaces(self._named) if self._named else {}
 
-    def _body(self, body: CheckBody) -> t.Check:
+    def _body(self, body: CheckBody, *, denied: bool = False) -> t.Check:
+        """The check of an entry, which is `denied` below `not`, also as one of several below `any_of`."""
         match body:
             case CheckLeaf():
                 return simplest(self._filled(body))
             case CheckGroup(op="any_of"):
-                return t.some_of([self._body(item) for item in body.items])
+                return t.some_of([self._body(item, denied=denied) for item in body.items])
             case CheckGroup(op="all_of"):
                 return t.all_of([self._body(item) for item in body.items])
             case CheckGroup():
-                return t.negated(self._body(body.items[0]))
+                return t.negated(self._body(body.items[0], denied=True))
             case CheckUse():
-                return self._used(body)
+                check = self._used(body)
+                if denied and isinstance(check, t.All) and len(check.checks) > 1:
+                    self._add(body.span, Finding("EV442", rule=body.name.value))
+                return check
             case CheckJson():
                 leaf = self._in_json(body)
                 return t.All(()) if leaf is None else self._filled(leaf)
