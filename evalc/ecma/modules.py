@@ -148,6 +148,11 @@ def parser(*, jsx: bool = False) -> Parser:
     return Parser(Language(language_tsx() if jsx else language_typescript()))
 
 
+def parsed(code: str) -> Node:
+    """The tree of a text."""
+    return parser().parse(code.encode("utf-8", "surrogatepass")).root_node
+
+
 def script_of(text: str, *, is_typed: bool = False, name: str = "it") -> tuple[str, list[str], bool]:
     """A file as `Script` has its code, the relative paths that it imports, and whether it is a module of ECMAScript.
 
@@ -155,7 +160,7 @@ def script_of(text: str, *, is_typed: bool = False, name: str = "it") -> tuple[s
         ScriptError: it imports a package, or is no TypeScript, or has what is more than a type, such as an `enum`.
     """
     data = text.encode("utf-8", "surrogatepass")
-    root = parser().parse(data).root_node
+    root = parsed(text)
     edits = [(each.start_byte, each.end_byte, "") for each in root.children[:1] if each.type == "hash_bang_line"]
     try:
         edits += [(begin, end, " ") for begin, end in _types_in(root)] if is_typed else []

@@ -8,13 +8,17 @@ knows none, and dates that engines read differently.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from evalc.ecma.modules import ScriptError, Scripts
+from evalc.ecma.modules import ScriptError, Scripts, parsed, text_of, within
 from evalc.ecma.quickjs import Engine, EngineError
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 TIMEOUT: Final = 10.0
 """The seconds that a call may take."""
@@ -173,3 +177,76 @@ def _asked(files: Scripts, name: str | None, output: str | None, context: dict[s
 @cache
 def _engine() -> Engine:
     return Engine("checks in JavaScript", _PROGRAM.replace("NOT_THERE", json.dumps([NAMES, METHODS, KEYS])))
+
+
+# --- code that is not run ---------------------------------------------------------------------------------------------
+
+_FUNCTIONS: Final = frozenset(
+    {"arrow_function", "function_declaration", "function_expression", "generator_function", "method_definition"}
+)
+_REMEMBERED: Final = 256
+"""How many texts of code are remembered: a file of assertions is asked about for each that names it."""
+_TRUE_OR_FALSE: Final = frozenset(
+    {"Boolean", "endsWith", "every", "hasOwnProperty", "includes", "isArray", "isFinite", "isInteger", "isNaN", "some",
+     "startsWith", "test"}
+)  # fmt: skip
+"""The functions and methods of JavaScript that return true or false."""
+
+
+@lru_cache(_REMEMBERED)
+def used_in_script(code: str) -> frozenset[str]:
+    """The names that JavaScript uses, its members as `.name`, and those of a name as `name.member`, or `name.[`."""
+    found: set[str] = set()
+    for node in within(parsed(code)):
+        match node.type:
+            case "identifier" | "shorthand_property_identifier" | "import":
+                found.add(text_of(node))
+            case "member_expression" | "subscript_expression":
+                of, member = node.child_by_field_name("object"), text_of(node.child_by_field_name("property")) or "["
+                found.add(f".{member}")
+                if of is not None and of.type == "identifier":
+                    found.add(f"{text_of(of)}.{member}")
+    return frozenset(found)
+
+
+def body_of_function(code: str) -> str:
+    """The statements of a function whose value is that of a line of JavaScript; constants may stand before it."""
+    code = re.sub(r";+\s*\Z", "", code.strip())
+    if not re.match(r"(?:const|let|var)\s", code):
+        return f"return {code}"
+    statements = [each for each in parsed(code).named_children if each.type != "comment"]
+    if len(statements) < 2 or not text_of(statements[-2]).endswith(";"):
+        return code
+    data, at = code.encode("utf-8", "surrogatepass"), statements[-1].start_byte
+    return (data[:at] + b"return " + data[at:]).decode("utf-8", "surrogatepass")
+
+
+def is_surely_verdict(code: str) -> bool:
+    """Whether JavaScript is, or returns, true or false, or an object that says whether it passes."""
+    root = parsed(code if "\n" in code else body_of_function(code))
+    returned = [each.named_children for each in within(root, _FUNCTIONS) if each.type == "return_statement"]
+    return bool(returned) and all(len(each) == 1 and _says(each[0]) for each in returned)
+
+
+def _says(node: Node) -> bool:
+    field = node.child_by_field_name
+    match node.type:
+        case "true" | "false":
+            return True
+        case "parenthesized_expression":
+            return _says(node.named_children[0])
+        case "unary_expression":
+            return text_of(field("operator")) == "!"
+        case "binary_expression":
+            operator = text_of(field("operator"))
+            if operator in ("&&", "||"):
+                return all(_says(each) for each in (field("left"), field("right")) if each)
+            return operator in ("==", "!=", "===", "!==", "<", "<=", ">", ">=", "in", "instanceof")
+        case "ternary_expression":
+            return all(_says(each) for each in (field("consequence"), field("alternative")) if each)
+        case "call_expression":
+            called = field("function")
+            return text_of(called.child_by_field_name("property") or called if called else None) in _TRUE_OR_FALSE
+        case "object":
+            return any(text_of(pair.child_by_field_name("key") or pair) == "pass" for pair in node.named_children)
+    return False

@@ -10,10 +10,9 @@ import keyword
 import re
 import warnings
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from evalc.ecma.modules import parser, text_of, within
+from evalc.ecma.modules import parsed, text_of
 from evalc.grammar.write_check import NoLine
 from evalc.translate import names
 from evalc.translate.trees import Part, none, refuse_if
@@ -113,7 +112,7 @@ def read_javascript(code: str) -> ast.expr:
     code = with_places(code).strip().rstrip(";")
     # The parentheses make an expression of what would be a block.
     for text in (f"({code.removeprefix('return ')})", code):
-        root = parser().parse(text.encode("utf-8", "surrogatepass")).root_node
+        root = parsed(text)
         if not root.has_error:
             return _value_of(_body_of_call(root) or root)
     raise NoLine
@@ -257,80 +256,7 @@ def _piece(node: Node) -> str:
     return text
 
 
-# --- functions as they stand ----------------------------------------------------------------------------------------
-
-
-_FUNCTIONS: Final = frozenset(
-    {"arrow_function", "function_declaration", "function_expression", "generator_function", "method_definition"}
-)
-_REMEMBERED: Final = 256
-"""How many texts of code are remembered: a file of assertions is asked about for each that names it."""
-_TRUE_OR_FALSE: Final = frozenset(
-    {"Boolean", "endsWith", "every", "hasOwnProperty", "includes", "isArray", "isFinite", "isInteger", "isNaN", "some",
-     "startsWith", "test"}
-)  # fmt: skip
-"""The functions and methods of JavaScript that return true or false."""
-
-
-@lru_cache(_REMEMBERED)
-def used_in_script(code: str) -> frozenset[str]:
-    """The names that JavaScript uses, its members as `.name`, and those of a name as `name.member`, or `name.[`."""
-    found: set[str] = set()
-    for node in within(parser().parse(code.encode("utf-8", "surrogatepass")).root_node):
-        match node.type:
-            case "identifier" | "shorthand_property_identifier" | "import":
-                found.add(text_of(node))
-            case "member_expression" | "subscript_expression":
-                of, member = node.child_by_field_name("object"), text_of(node.child_by_field_name("property")) or "["
-                found.add(f".{member}")
-                if of is not None and of.type == "identifier":
-                    found.add(f"{text_of(of)}.{member}")
-    return frozenset(found)
-
-
-def body_of_function(code: str) -> str:
-    """The statements of a function whose value is that of a line of JavaScript; constants may stand before it."""
-    code = re.sub(r";+\s*\Z", "", code.strip())
-    if not re.match(r"(?:const|let|var)\s", code):
-        return f"return {code}"
-    data = code.encode("utf-8", "surrogatepass")
-    statements = [each for each in parser().parse(data).root_node.named_children if each.type != "comment"]
-    if len(statements) < 2 or not text_of(statements[-2]).endswith(";"):
-        return code
-    at = statements[-1].start_byte
-    return (data[:at] + b"return " + data[at:]).decode("utf-8", "surrogatepass")
-
-
-def is_surely_verdict(code: str) -> bool:
-    """Whether JavaScript is, or returns, true or false, or an object that says whether it passes."""
-    root = parser().parse(body_of_function(code).encode() if "\n" not in code else code.encode()).root_node
-    returned = [each.named_children for each in within(root, _FUNCTIONS) if each.type == "return_statement"]
-    return bool(returned) and all(len(each) == 1 and _says(each[0]) for each in returned)
-
-
-def _says(node: Node) -> bool:
-    field = node.child_by_field_name
-    match node.type:
-        case "true" | "false":
-            return True
-        case "parenthesized_expression":
-            return _says(node.named_children[0])
-        case "unary_expression":
-            return text_of(field("operator")) == "!"
-        case "binary_expression":
-            operator = text_of(field("operator"))
-            if operator in ("&&", "||"):
-                return all(_says(each) for each in (field("left"), field("right")) if each)
-            return operator in ("==", "!=", "===", "!==", "<", "<=", ">", ">=", "in", "instanceof")
-        case "ternary_expression":
-            return all(_says(each) for each in (field("consequence"), field("alternative")) if each)
-        case "call_expression":
-            called = field("function")
-            return text_of(called.child_by_field_name("property") or called if called else None) in _TRUE_OR_FALSE
-        case "object":
-            return any(text_of(pair.child_by_field_name("key") or pair) == "pass" for pair in node.named_children)
-    return False
-
+# --- jq --------------------------------------------------------------------------------------------------------------
 
 _SCALAR: Final = r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?'
 _LIST: Final = rf"\[(?:(?:{_SCALAR}),\s*)+(?:{_SCALAR})\]"

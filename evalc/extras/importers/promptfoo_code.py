@@ -22,13 +22,12 @@ from evalc.diagnostics import Diagnostics
 from evalc.dsl.scalars import to_plain
 from evalc.ecma import scripts, to_string
 from evalc.ecma.modules import SCRIPTS, Script, ScriptError, Scripts
-from evalc.ecma.scripts import caller, functions_of
+from evalc.ecma.scripts import body_of_function, caller, functions_of, is_surely_verdict, used_in_script
 from evalc.extras.importers.imported import SideFile, Unmappable, name_of
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import has_template, rendered
 from evalc.model.json import is_number
 from evalc.translate import check_of_script
-from evalc.translate.code import body_of_function, is_surely_verdict, used_in_script
 
 _GIVEN: Final[Mapping[str, Set[str]]] = {
     "javascript": {"output", "JSON", "Array", "Number", "String", "undefined"},
