@@ -90,7 +90,7 @@ def _tool_of(source: Source, problems: Diagnostics) -> str:
     if is_json and is_eval_json(data) and not tool_of_data(data):
         return "tool-forge"
     own = Diagnostics()
-    documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
+    documents = read_yaml(source, partial(own.add, source))
     if tool := next(filter(None, map(tool_of, documents)), ""):
         return tool
     if any(map(is_promptfoo, documents)):
@@ -472,7 +472,7 @@ def _cases(source: Source, examples: Node, problems: Diagnostics) -> Iterator[di
         if not isinstance(example, Mapping):
             problems.add(source, example.span, Finding("EV651", what=f"example {number}", why="it is not a mapping"))
             continue
-        plain: Any = to_plain(example, lambda span, finding: problems.add(source, span, finding))
+        plain: Any = to_plain(example, partial(problems.add, source))
         case: dict[str, Any] = {"name": names.make(str(plain.get("name") or ""), f"example {number}")}
         if plain.get("description"):
             case["description"] = as_template(str(plain["description"]))

@@ -7,6 +7,7 @@ import os
 import re
 from bisect import bisect
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, final
@@ -41,6 +42,8 @@ FOR_TOML: Final = "for evalc.toml: "
 """Begins a comment that is a line of a configuration."""
 NO_COUNTERPART: Final = "it has no counterpart here"
 """Why something is not imported, unless there is more to say."""
+OWN_CHECK: Final = "a check of the project in Python can say it (`@evalc.custom_check`)"
+"""Where to go with what only code asks."""
 IN_CONFIGURATION: Final = "the configuration, or flags, say whom to ask and how"
 """Why agents, judges and the manner of a run are not in an eval file."""
 
@@ -100,7 +103,7 @@ def require(condition: object, why_not: str) -> None:
 def documents_of(source: Source, problems: Diagnostics) -> Sequence[Node | None] | None:
     """The YAML documents of a text; None if it has errors, which are reported."""
     own = Diagnostics()
-    documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
+    documents = read_yaml(source, partial(own.add, source))
     problems.extend(own)
     return None if own.has_errors else documents
 
@@ -189,11 +192,9 @@ class CaseNames:
 
     def make(self, description: str, otherwise: str) -> str:
         """A name made of the words of a description; `otherwise` where that has no letters."""
-        name = name_of(description) or name_of(otherwise) or "case"
-        numbered = (f"{name}_{number}" if number > 1 else name for number in count(1))
-        unique = next(each for each in numbered if each not in self._taken)
-        self._taken.add(unique)
-        return unique
+        name = untaken(name_of(description) or name_of(otherwise) or "case", self._taken)
+        self._taken.add(name)
+        return name
 
     def keys(self, description: str, otherwise: str, *, called: str = "") -> dict[str, str]:
         """The keys that name a case: a name, and the description where that says more.
@@ -204,6 +205,12 @@ class CaseNames:
         name = self.make(f"{description} {called}" if is_taken else description or called, otherwise)
         more = {} if says_all(name, description) else {"description": as_template(description)}
         return {"name": name, **more}
+
+
+def untaken(name: str, taken: Container[str]) -> str:
+    """The name, with a number behind it where it is taken."""
+    numbered = (f"{name}_{number}" if number > 1 else name for number in count(1))
+    return next(each for each in numbered if each not in taken)
 
 
 def says_all(name: str, text: str) -> bool:

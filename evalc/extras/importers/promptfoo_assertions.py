@@ -39,6 +39,7 @@ from evalc.ecma import to_string
 from evalc.extras.importers.imported import (
     IN_CONFIGURATION,
     NO_COUNTERPART,
+    OWN_CHECK,
     Unmappable,
     documents_of,
     is_value,
@@ -56,18 +57,17 @@ from evalc.model.json_schema import FORMATS, schemas_within
 # --- assertions ------------------------------------------------------------------------------------------------------
 
 
-_OWN_CHECK: Final = "a check of the project in Python can say it (`@evalc.custom_check`)"
 _ATTACK: Final = "promptfoo:redteam"
 _JUDGED_INSTEAD: Final = "a judge can say it: `judge`"
 _WHY_NOT: Final[dict[str, str]] = {
-    **dict.fromkeys(("ruby", "webhook"), f"an eval file runs no code; {_OWN_CHECK}"),
+    **dict.fromkeys(("ruby", "webhook"), f"an eval file runs no code; {OWN_CHECK}"),
     **dict.fromkeys(("classifier", "guardrails", "moderation"), f"no classifier is asked; {_JUDGED_INSTEAD}"),
     **dict.fromkeys(
         ("bleu", "gleu", "meteor", "rouge-n"), "words that are shared are not counted; nearest is `similar to`"
     ),
     **dict.fromkeys(
         ("contains-html", "contains-sql", "contains-xml", "is-html", "is-sql", "is-xml"),
-        f"nothing here parses that; {_OWN_CHECK}",
+        f"nothing here parses that; {OWN_CHECK}",
     ),
     **dict.fromkeys(
         ("trace-error-spans", "trace-span-count", "trace-span-duration"), "calls of tools are seen, and no other spans"
@@ -78,7 +78,7 @@ _WHY_NOT: Final[dict[str, str]] = {
         ("select-best", "max-score"), "a case is not compared with others; `evalc diff` compares whole runs"
     ),
     "pi": f"no service is asked that scores; {_JUDGED_INSTEAD}",
-    "levenshtein": f"edits are not counted, `similar to` takes a share; {_OWN_CHECK}",
+    "levenshtein": f"edits are not counted, `similar to` takes a share; {OWN_CHECK}",
     "finish-reason": "no check sees why an answer ended; the result has it as `finishReason`",
 }
 _VALID_CALLS: Final = ("is-valid-function-call", "is-valid-openai-function-call", "is-valid-openai-tools-call")

@@ -23,7 +23,7 @@ from evalc.dsl.scalars import to_plain
 from evalc.ecma import scripts, to_string
 from evalc.ecma.modules import SCRIPTS, Script, ScriptError, Scripts
 from evalc.ecma.scripts import body_of_function, caller, functions_of, is_surely_verdict, used_in_script
-from evalc.extras.importers.imported import SideFile, Unmappable, name_of
+from evalc.extras.importers.imported import SideFile, Unmappable, name_of, untaken
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
 from evalc.extras.importers.promptfoo_templates import has_template, rendered
 from evalc.model.json import is_number
@@ -323,9 +323,7 @@ class Code:
     def _named(self, said: str) -> str:
         """A name that no other check has."""
         taken = {*self._functions["javascript"].values(), *self._functions["python"].values(), *self._files}
-        first = f"{self._prefix}_{said}"
-        names = (first, *(f"{first}_{number}" for number in range(2, len(taken) + 3)))
-        return next(name for name in names if name not in taken)
+        return untaken(f"{self._prefix}_{said}", taken)
 
     # --- in files ---
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import count, groupby
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from evalc.diagnostics.near import nearest
 from evalc.dsl.write_yaml import Noted, write_yaml
-from evalc.extras.importers.imported import CaseNames, name_of
+from evalc.extras.importers.imported import CaseNames, name_of, untaken
 
 _ALWAYS_ROWS: Final = 10
 _LESS: Final = 0.7
@@ -299,11 +299,9 @@ def _filled(value: Any, inputs: Mapping[str, Any]) -> Any:
     return None if "{{" in filled else filled
 
 
-def _free(name: str, taken: Iterable[str], declared: Collection[str]) -> str:
+def _free(name: str, taken: Container[str], declared: Collection[str]) -> str:
     """A name for a column that is neither taken nor a declared input, nor near one, which evalc takes for a mistake."""
-    name = next((each for each in (name, *_OTHERWISE) if nearest(each, declared) is None), name)
-    numbered = (f"{name}_{number}" if number > 1 else name for number in count(1))
-    return next(each for each in numbered if each not in taken)
+    return untaken(next((each for each in (name, *_OTHERWISE) if nearest(each, declared) is None), name), taken)
 
 
 def _key_of(rows: Sequence[Mapping[str, Any]], naming: str) -> str:

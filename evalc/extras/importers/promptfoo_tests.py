@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import accumulate, chain, islice, product
 from pathlib import Path
 from typing import Any, Final, final
@@ -201,7 +202,7 @@ class Tests:
         if file.name.endswith(_LINES):  # as one list, in which a line is where it was
             lines = "\n".join(f"{line}," if line.strip() else line for line in file.text.split("\n"))
             file = Source(file.name, f"[{lines}]")
-        for document in read_yaml(file, lambda span, finding: given.problems.add(file, span, finding)):
+        for document in read_yaml(file, partial(given.problems.add, file)):
             yield from self.of(file, document, default)
 
     # --- a test ---

@@ -24,6 +24,7 @@ from evalc.extras.importers.imported import (
     FURTHER,
     IN_CONFIGURATION,
     NO_COUNTERPART,
+    OWN_CHECK,
     Imported,
     Importing,
     Unmappable,
@@ -39,7 +40,6 @@ from evalc.model.json import is_number, path_inside
 from evalc.model.suite import slug
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_OWN_CHECK: Final = "a check of the project in Python can say it (`@evalc.custom_check`)"
 _NO_VERDICT: Final = "it gives a score and no verdict; nearest is `judge` with a least score"
 
 
@@ -152,7 +152,7 @@ class _Importer(Importing):
 
     def _checks_of(self, asked: _Asked, expected: Any, waiting: list[str]) -> Sequence[Check]:
         if asked.name not in EVALUATORS:
-            raise Unmappable(_OWN_CHECK)
+            raise Unmappable(OWN_CHECK)
         if asked.name == "EqualsExpected" and expected is None:
             return ()
         first, make = EVALUATORS[asked.name]
