@@ -34,28 +34,9 @@ from evalc.dsl.nodes import (
     stretch,
 )
 from evalc.dsl.quoting import cut_off, quoted_line, template_in_quotes, unquoted_line
-from evalc.dsl.template_mask import Mask
 
-_CompiledParser: Callable[[str], Any] | None
-try:
-    from yaml._yaml import CParser as _CompiledParser
-except ImportError:  # PyYAML was built without libyaml
-    _CompiledParser = None
-
-
-@final
-class _PureParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser):
-    """The same events from Python code, some fifteen times slower."""
-
-    def __init__(self, stream: str) -> None:
-        yaml.reader.Reader.__init__(self, stream)
-        yaml.scanner.Scanner.__init__(self)
-        yaml.parser.Parser.__init__(self)
-
-
-_EventParser: Callable[[str], Any] = _CompiledParser or _PureParser
-
-
+_EventParser: Callable[[str], Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+"""libyaml's parser; where PyYAML is built without it, PyYAML's own, some fifteen times slower."""
 _Event = Any
 """An event of the parser. PyYAML's types call every mark optional; those of a parser's events are always there."""
 
@@ -67,9 +48,6 @@ _STYLES: Final[dict[str | None, Style]] = {
     "|": "literal",
     ">": "folded",
 }
-
-_QUOTES: Final = frozenset({"'", '"'})
-_BLOCK_STYLES: Final = frozenset({"|", ">"})
 
 _NAMES_TO_COMPARE: Final = 200  # with an unknown alias
 
@@ -157,7 +135,7 @@ class _Constructor:
         self._text = source.text
         self._report = report
         self._limits = limits
-        self._mask: Mask | None = None
+        self._mask: _Mask | None = None
         self._given = ""  # what the parser gets
         self._hidden: list[Span] = []  # what is masked in it since it lacks quotes
         self._torn: list[Span] = []  # what is masked in it since nobody knows where it ends
@@ -214,7 +192,7 @@ class _Constructor:
             for character, at in places.items():
                 self._report(Span(at[0], at[0] + 1), _forbidden(character, len(at)))
             text = forbidden.sub("\ufffd", text)
-        self._mask = Mask.of(text)
+        self._mask = _Mask.of(text)
         return text if self._mask is None else self._mask.masked
 
     # --- the events ---
@@ -223,13 +201,12 @@ class _Constructor:
         handlers: dict[type[events.Event], Callable[..., list[Node]]] = {
             events.DocumentStartEvent: self._document_start,
             events.DocumentEndEvent: self._document_end,
-            events.MappingStartEvent: self._mapping_start,
-            events.SequenceStartEvent: self._sequence_start,
-            events.MappingEndEvent: self._mapping_end,
-            events.SequenceEndEvent: self._sequence_end,
+            events.MappingStartEvent: self._collection_start,
+            events.SequenceStartEvent: self._collection_start,
+            events.MappingEndEvent: self._collection_end,
+            events.SequenceEndEvent: self._collection_end,
             events.AliasEvent: self._alias,
-            events.StreamStartEvent: self._stream,
-            events.StreamEndEvent: self._stream,
+            **dict.fromkeys((events.StreamStartEvent, events.StreamEndEvent), lambda _: self._root),
         }
         scalar_event: Any = events.ScalarEvent
         careful = self._mask is not None  # what is masked is not ASCII
@@ -240,14 +217,11 @@ class _Constructor:
                 continue
             text, style = event.value, event.style
             odd = careful and (not text.isascii() or event.end_mark.index in self._lost)
-            if (style in _BLOCK_STYLES) or event.anchor or event.tag or odd:
+            if style in {"|", ">"} or event.anchor or event.tag or odd:
                 self._scalar(event, items)
             else:
                 at = stretch(event.start_mark.index, event.end_mark.index)
                 items.append(Scalar(at, text, _STYLES[style]))
-
-    def _stream(self, _event: _Event) -> list[Node]:
-        return self._root
 
     def _document_start(self, _event: _Event) -> list[Node]:
         self._root = []
@@ -273,8 +247,8 @@ class _Constructor:
         """A scalar that is not simply its event: with an anchor, a tag, a style of its own or templates about."""
         start, end = event.start_mark.index, event.end_mark.index
         text, style = event.value, _STYLES[event.style]
-        if event.anchor or event.tag:
-            start = self._behind_properties(start, end)
+        if (event.anchor or event.tag) and (properties := _PROPERTIES.match(self._text, start, end)) is not None:
+            start = properties.end()
         if style in {"literal", "folded"}:
             end = _block_end(self._text, start, end)
         elif style == "plain" and self._is_spoiled(text, start, end):
@@ -303,14 +277,7 @@ class _Constructor:
         """Whether YAML would have read a plain scalar otherwise, and nobody has said so yet."""
         if self._mask is None or any(start <= hidden.start < end for hidden in self._hidden):
             return False
-        return self._mask.spoils(text, flow=self._in_flow())
-
-    def _in_flow(self) -> bool:
-        return bool(self._open) and self._open[-1].flow
-
-    def _behind_properties(self, start: int, end: int) -> int:
-        match = _PROPERTIES.match(self._text, start, end)
-        return match.end() if match is not None else start
+        return self._mask.spoils(text, flow=bool(self._open) and self._open[-1].flow)
 
     def _tag(self, tag: str, start: int, end: int, allowed: frozenset[str]) -> str:
         """The short form of a tag, empty if it is reported as not allowed here."""
@@ -341,41 +308,33 @@ class _Constructor:
 
     # --- collections ---
 
-    def _mapping_start(self, event: _Event) -> list[Node]:
-        return self._collection_start(event, frozenset({"!!map"}), mapping=True)
-
-    def _sequence_start(self, event: _Event) -> list[Node]:
-        return self._collection_start(event, frozenset({"!!seq"}), mapping=False)
-
-    def _collection_start(self, event: _Event, tags: frozenset[str], *, mapping: bool) -> list[Node]:
-        flow = bool(event.flow_style)
+    def _collection_start(self, event: _Event) -> list[Node]:
+        flow, mapping = bool(event.flow_style), isinstance(event, events.MappingStartEvent)
         # After the anchor and the tag comes the bracket, which the event includes, or the first item.
         start = event.end_mark.index - flow
         if len(self._open) >= self._limits.depth:
             self._report(Span(start, start + 1), Finding("EV610", limit=self._limits.depth))
             raise _TooDeep
         if event.tag:
-            self._tag(event.tag, event.start_mark.index, start, tags)
+            self._tag(event.tag, event.start_mark.index, start, frozenset({"!!map" if mapping else "!!seq"}))
         if event.anchor:
             self._anchors[event.anchor] = None
         opened = _Open(start, flow, mapping, event.anchor)
         self._open.append(opened)
         return opened.items
 
-    def _sequence_end(self, event: _Event) -> list[Node]:
+    def _collection_end(self, event: _Event) -> list[Node]:
         opened = self._open.pop()
         end = event.end_mark.index if opened.flow else opened.last_end()
-        return self._close(
-            opened, Sequence(stretch(opened.start, end), tuple(opened.items), cut=self._cut(opened, event))
-        )
-
-    def _mapping_end(self, event: _Event) -> list[Node]:
-        opened = self._open.pop()
-        end = event.end_mark.index if opened.flow else opened.last_end()
-        if opened.flow and self._text.startswith("{{", opened.start):
+        if opened.mapping and opened.flow and self._text.startswith("{{", opened.start):
             return self._close(opened, self._template(opened.start, end))
-        pairs = self._pairs(opened.items)
-        return self._close(opened, Mapping(stretch(opened.start, end), pairs, cut=self._cut(opened, event)))
+        return self._close(opened, self._collection(opened, end, cut=self._cut(opened, event)))
+
+    def _collection(self, opened: _Open, end: int, *, cut: bool) -> Node:
+        at = stretch(opened.start, end)
+        if opened.mapping:
+            return Mapping(at, self._pairs(opened.items), cut=cut)
+        return Sequence(at, tuple(opened.items), cut=cut)
 
     def _cut(self, opened: _Open, ending: _Event) -> bool:
         """Whether lines are left out that may belong to a collection: within it, or right in front of it."""
@@ -405,13 +364,10 @@ class _Constructor:
             items[-1] = Scalar(items[-1].at, items[-1].text, "hole")  # the error may have torn it
         while self._open:
             opened = self._open.pop()
-            items = opened.items
             end = opened.last_end()
             if opened.mapping:
-                del items[len(items) // 2 * 2 :]
-                self._close(opened, Mapping(stretch(opened.start, end), self._pairs(items), cut=True))
-            else:
-                self._close(opened, Sequence(stretch(opened.start, end), tuple(items), cut=True))
+                del opened.items[len(opened.items) // 2 * 2 :]
+            self._close(opened, self._collection(opened, end, cut=True))
         self._documents.append(self._root[0])
 
     def _template(self, start: int, end: int) -> Scalar:
@@ -518,19 +474,20 @@ class _Constructor:
         problem_mark: Any = error.problem_mark
         context_mark: Any = error.context_mark or problem_mark
         # For start-up: most texts have no syntax error.
-        from evalc.dsl.yaml_complaints import Complaint, Context, explained  # noqa: PLC0415
+        from evalc.dsl.yaml_complaints import Complaint, explained  # noqa: PLC0415
 
+        brackets = tuple(opened.start for opened in self._open if opened.flow)
         complaint = Complaint(
+            source=self._source,
             problem=error.problem or "",
             at=problem_mark.index,
             context=error.context or "",
             context_at=context_mark.index,
+            brackets=brackets,
+            blocks=tuple(opened.start for opened in self._open if not opened.flow),
+            quoted=self._last_quoted(problem_mark.index),
         )
-        brackets = tuple(opened.start for opened in self._open if opened.flow)
-        indents = tuple(opened.start for opened in self._open if not opened.flow)
-        quoted = self._last_quoted(complaint.at)
-        context = Context(source=self._source, brackets=brackets, blocks=indents, quoted=quoted)
-        span, finding = explained(complaint, context)
+        span, finding = explained(complaint)
         if 0 <= self._lost_end <= span.start and not self._text[self._lost_end : span.start].strip(" "):
             # `*important* note`: a text that begins with a star, which is reported as an alias of nothing
             return False
@@ -708,11 +665,11 @@ class _Constructor:
         self._given = mask.masked
         return True
 
-    def _mask_for_another_reading(self) -> Mask | None:
+    def _mask_for_another_reading(self) -> _Mask | None:
         """The mask of what the parser gets; None if that cannot be masked, or may not be read once more."""
         self._read_again += len(self._given)
         if self._mask is None:
-            self._mask = Mask.of(self._given, always=True)
+            self._mask = _Mask.of(self._given, always=True)
         return self._mask if self._read_again <= _READ_AGAIN else None
 
     def _last_quoted(self, before: int) -> Span | None:
@@ -721,7 +678,7 @@ class _Constructor:
         last: Span | None = None
         try:
             while (token := scanner.get_token()) is not None and token.end_mark.index <= before:
-                if isinstance(token, yaml.ScalarToken) and token.style in _QUOTES:
+                if isinstance(token, yaml.ScalarToken) and token.style in {"'", '"'}:
                     last = Span(token.start_mark.index, token.end_mark.index)
         except (yaml.MarkedYAMLError, ValueError, OverflowError):
             pass
@@ -758,3 +715,101 @@ def _block_end(text: str, start: int, end: int) -> int:
 def _forbidden(character: str, times: int) -> Finding:
     escape = _ESCAPES.get(character) or (rf"\x{ord(character):02X}" if ord(character) <= 0xFF else "")
     return Finding("EV110", character=f"U+{ord(character):04X}", times=times, escape=escape)
+
+
+# --- masks -----------------------------------------------------------------------------------------------------------
+
+# No quote: in `["{{", "}}"]` the quotes are YAML's.
+_TEMPLATE: Final = re.compile(r"\{\{[^{}\r\n\"']*\}\}")
+_HALF: Final = r"(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|U0000[dD][89a-fA-F][0-9a-fA-F]{2})"
+_HIGH: Final = "([dD][89abAB][0-9a-fA-F]{2})"
+_LOW: Final = "([dD][c-fC-F][0-9a-fA-F]{2})"
+_ANY_HALF: Final = re.compile(rf"\\{_HALF}")
+_ESCAPE: Final = re.compile(rf"\\(?:(?P<half>{_HALF})|[\s\S])")
+_CODE_POINT: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
+_MEANINGFUL: Final = "{}[]:#,"
+_MASKED: Final = _MEANINGFUL + "!>|@`%*&\"'\r\n" + "\\"
+_LOST_IN_BLOCK: Final = re.compile(r":(?:\s|$)|\s#")
+_LOST_IN_FLOW: Final = re.compile(r"[{}\[\],]|:(?:\s|$)|\s#")
+
+
+@final
+class _Mask:
+    """Masks what would disturb a parser, such as templates, by text of the same length.
+
+    To YAML `rule: {{seed:x}}` is a mapping inside a mapping and `{{#if x}}` begins a comment. The brackets and what
+    else has a meaning to YAML inside `{{...}}` are therefore exchanged for private-use characters while a text is
+    parsed. Plain scalars which YAML would not have read as they are meant are then known, whole and in place.
+
+    So is the backslash of an escape for half of a character, `\\ud83d`: JSON writes one character as two of them,
+    which parsers of YAML refuse, though JSON is YAML. Mask and unmask are one to one: the private characters do not
+    occur in the text.
+    """
+
+    def __init__(self, text: str, first_private: int) -> None:
+        private = [chr(first_private + index) for index in range(len(_MASKED))]
+        self._to_private = dict(zip(_MASKED, private, strict=True))
+        to_private = str.maketrans({character: self._to_private[character] for character in _MEANINGFUL})
+        self._from_private = str.maketrans(dict(zip(private, _MASKED, strict=True)))
+        self._brace, backslash = private[0], private[-1]
+        self._any_private = re.compile(f"[{self._brace}-{backslash}]")
+        pair = f"{backslash}u{_HIGH}{backslash}u{_LOW}"
+        self._pair_or_half = re.compile(f"{pair}|(?P<half>{backslash}{_HALF})")
+        masked = _TEMPLATE.sub(lambda match: match[0].translate(to_private), text)
+        if _ANY_HALF.search(text) is not None:
+            masked = _ESCAPE.sub(lambda match: backslash + match["half"] if match["half"] else match[0], masked)
+        self.masked = masked
+
+    @classmethod
+    def of(cls, text: str, *, always: bool = False) -> _Mask | None:
+        """The mask of a text, None if it holds nothing to mask, unless it is asked for `always`."""
+        if not always and _TEMPLATE.search(text) is None and _ANY_HALF.search(text) is None:
+            return None
+        used = {ord(character) for character in set(text)}
+        used |= {int(short or long, 16) for short, long in _CODE_POINT.findall(text)}
+        size = len(_MASKED)
+        planes = (range(0xE000, 0xF8FF - size, size), range(0xF0000, 0x10FFFD - size, size))
+        for plane in planes:
+            for first in plane:
+                if used.isdisjoint(range(first, first + size)):
+                    return cls(text, first)
+        return None  # a text that uses every private character there is reads as YAML reads it
+
+    def hide(self, start: int, end: int) -> bool:
+        """Mask what has a meaning to YAML in a stretch that is not a template; False if nothing has."""
+        private = "".join(self._to_private.get(character, character) for character in self.masked[start:end])
+        hidden = self.masked[:start] + private + self.masked[end:]
+        changed = hidden != self.masked
+        self.masked = hidden
+        return changed
+
+    def blank(self, start: int, end: int) -> None:
+        """Leave nothing of a stretch but its line breaks."""
+        self.masked = self.masked[:start] + re.sub(r"[^\r\n]", " ", self.masked[start:end]) + self.masked[end:]
+
+    def unmasked(self, text: str) -> str:
+        """The text as it was written."""
+        return text if text.isascii() else text.translate(self._from_private)
+
+    def unescaped(self, text: str) -> str:
+        """The text in double quotes as it was meant: of two halves of a character that character, of one U+FFFD."""
+        return self.unmasked(self._pair_or_half.sub(_character, text))
+
+    def halves(self, start: int, end: int) -> Iterator[Span]:
+        """Where a stretch holds an escape for half of a character without the other half."""
+        for match in self._pair_or_half.finditer(self.masked, start, end):
+            if match["half"]:
+                yield Span(*match.span())
+
+    def spoils(self, text: str, *, flow: bool) -> bool:
+        """Whether YAML would have read a plain scalar otherwise without the mask: it must be quoted."""
+        if text.isascii() or self._any_private.search(text) is None:
+            return False
+        lost = _LOST_IN_FLOW if flow else _LOST_IN_BLOCK
+        return text.startswith(self._brace) or lost.search(self.unmasked(text)) is not None
+
+
+def _character(escaped: re.Match[str]) -> str:
+    if escaped["half"]:
+        return "\ufffd"
+    return bytes.fromhex(escaped[1] + escaped[2]).decode("utf-16-be")

@@ -49,8 +49,8 @@ def plain(text: str) -> object:
 @pytest.fixture(params=["libyaml", "pure"])
 def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "pure":
-        monkeypatch.setattr(module, "_EventParser", module._PureParser)
-    elif module._CompiledParser is None:
+        monkeypatch.setattr(module, "_EventParser", yaml.BaseLoader)
+    elif not yaml.__with_libyaml__:
         pytest.skip("PyYAML has no libyaml here")
     return str(request.param)
 
@@ -456,7 +456,7 @@ def test_both_parsers_read_the_same(text: str) -> None:
     with_libyaml = read(text)
     patch = pytest.MonkeyPatch()
     with patch.context() as context:
-        context.setattr(module, "_EventParser", module._PureParser)
+        context.setattr(module, "_EventParser", yaml.BaseLoader)
         with_python = read(text)
     if not with_libyaml[1] and not with_python[1]:
         assert with_libyaml == with_python
