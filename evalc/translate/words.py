@@ -94,6 +94,7 @@ class Words(Meaning):
 
     def _split(self, text: str, depth: int) -> Check:
         refuse_if(pattern(r"(?<![\w-])but\s+<TEXT>").search(text))  # `does not contain "x" but "y"`
+        refuse_if(len(_pieces(text, "or")) > 1 and len(_pieces(text, "and|but")) > 1)  # which of them is of the two?
         for word, joint in (("or", r"or|\|\|"), ("and", r"and|&&|but")):
             first, *others = _pieces(text, joint)
             # `contains "x" and not "y"`

@@ -545,6 +545,10 @@ at x icontains "a" or ends-with "b"
 is not valid JSON or nonblank
 expect(response).not.toContain("x") || nonblank
 tools called [a] but not [b]
+contains "a" or contains "b" but not contains "c"
+says "a" or says "b" and says "c"
+says "a" and says "b" or says "c"
+at total > 5 or at total < 0 but not at total == 7
 tools include [a] but do not include "b"
 calls book with city "Paris" and mentions "x"
 does not contain "x" but "y"
