@@ -258,7 +258,9 @@ _TEXTS: Final = rf"""(?:{_NAME.pattern}|"[^"\\]*")"""
 _NAMES_LISTED: Final = re.compile(rf"^(?P<before>.*{_SAID}) (?P<texts>{_TEXTS}(?:, {_TEXTS})+)(?P<link> for [\w-]+)?$")
 _UNQUOTED: Final = re.compile(rf"^(.*{_SAID}) ([a-z][\w '-]*)$")
 _ANSWER: Final = re.compile(r'^(?:the )?(?:answer|output|response|reply):? ("[^"\\]*")$')
-_TOOLS: Final = re.compile(r'^tools \[?("?\w[^\[\]]*\w"?)\]?$')
+_TOOLS: Final = re.compile(
+    r'^tools (?!(?:called|used|include[ds]?|only|any|all|every|each|none)\b)\[?("?\w[^\[\]]*\w"?)\]?$'
+)
 _ONE_TEXT: Final = re.compile(_TEXTS)
 _CALL: Final = re.compile(r"[A-Za-z_]\w*\(.*\)")
 _MAY_BE: Final = re.compile(

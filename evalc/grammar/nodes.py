@@ -261,7 +261,7 @@ def number_of(token: Token, faults: list[Fault], *, scale: float = 1) -> int | f
 def count_of(token: Token, faults: list[Fault]) -> int | float:
     """A whole number that is not negative; another number is reported."""
     number = number_of(token, faults)
-    if isinstance(number, float):
+    if "." in token:  # `1.000` is a thousand to many people
         _report(token, "fraction", faults)
     return number
 

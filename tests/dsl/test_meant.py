@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalc
-from evalc.dsl.meant import Meant, is_keyword, meant_by, meant_by_pair
+from evalc.dsl.meant import Meant, hints, is_keyword, meant_by, meant_by_pair
 from evalc.grammar.read_check import read_check
 
 HEAD = "suite: s\neval:\n  test_cases:\n    - name: a\n      message: hi\n      validate:\n        - "
@@ -455,3 +455,10 @@ def test_a_line_that_is_of_no_field_shows_none(written: str) -> None:
 def test_a_word_is_shown_with_its_apostrophe() -> None:
     (problem,) = evalc.check(evalc.Source("s.eval.yaml", f"{HEAD}doesn't shout\n"))
     assert problem.finding.message() == "`doesn't` is not a check"
+
+
+@pytest.mark.parametrize(
+    "line", ["tools called", "tools used", "tools include", "tools only", "tools none", "tools all"]
+)
+def test_a_word_of_how_tools_are_called_is_no_name_of_a_tool(line: str) -> None:
+    assert hints(line).keys().isdisjoint({"exact", "include"})

@@ -82,6 +82,7 @@ FAULTS = [
     ("matches /x/uv", 12, 13, 'EV135', 'the flags `u` and `v` exclude each other', 'leave it out'),
     ("length >= -5", 10, 12, 'EV136', '`-5` is negative', 'expected zero or more'),
     ("tool count <= 1.5", 14, 17, 'EV136', '`1.5` is not a whole number', 'expected a whole number'),
+    ("words >= 1.000", 9, 14, 'EV136', '`1.000` is not a whole number', 'expected a whole number'),
     ("tokens <= 1234567890123456", 10, 26, 'EV136', 'this number has more than 15 digits', ''),
     ("json and json or json", 14, 16, 'EV137', 'this `or` follows an `and` without parentheses', 'put parentheses around one of the groups'),
     ("(json or json and json)", 14, 17, 'EV137', 'this `and` follows an `or` without parentheses', 'put parentheses around one of the groups'),
