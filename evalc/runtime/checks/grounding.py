@@ -48,7 +48,7 @@ _NUMBER: Final = re.compile(
     rf"""(?=[-\u2212.\d])
         (?P<sign>(?<![^\W_])(?<![)\]}}%.])[-\u2212])?
         (?<!\d)
-        (?:(?<![{_LETTERS}_])|(?<=(?<![{_LETTERS}\d_])_)|(?<=(?<![{_LETTERS}\d_])__)|(?<=(?<![{_LETTERS}\d_])___)|{_after_currency()})
+        (?:(?<![{_LETTERS}_])|(?<=\d[xXh])|(?<=(?<![{_LETTERS}\d_])_)|(?<=(?<![{_LETTERS}\d_])__)|(?<=(?<![{_LETTERS}\d_])___)|{_after_currency()})
         (?P<whole>\d{{1,3}}(?:[,\u00a0\u202f']\d{{3}})+(?!\d)|\d+|(?<!\d\.)(?=\.\d))
         (?P<fraction>\.\d+)?
         (?P<exponent>[eE][+-]?\d{{1,3}}(?![{_LETTERS}\d]))?
@@ -58,7 +58,7 @@ _NUMBER: Final = re.compile(
         )?""",
     re.VERBOSE,
 )
-"""A number as people write it. Digits within a word, as in `B2` and `room_2`, are not a number."""
+"""A number as people write it. Digits within a word, as in `B2`, are not a number; `30x40` and `2h30` are two."""
 _SCALES: Final = {
     word: power
     for power, words in (
