@@ -137,10 +137,15 @@ def _another(stream: TextIO) -> TextIO:
 @contextmanager
 def standard_output_alone() -> Iterator[TextIO]:
     """Standard output, for the report alone: what an agent prints goes to standard error, by whatever way."""
-    report = _with_descriptor_of_its_own(sys.stdout)
-    with redirect_stdout(sys.stderr):
-        yield report
-        report.flush()
+    report = _with_descriptor_of_its_own(stdout := sys.stdout)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield report
+            report.flush()
+    finally:
+        if report is not stdout:
+            with suppress(OSError):  # what an exception has left in its buffer, where nobody reads it
+                report.close()
 
 
 def _with_descriptor_of_its_own(stdout: TextIO) -> TextIO:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -99,3 +102,11 @@ def test_the_traceback_is_shown_on_request(capsys: pytest.CaptureFixture[str], m
     monkeypatch.setenv("EVALC_DEBUG", "1")
     assert code_of(ZeroDivisionError("why")) == 70
     assert "ZeroDivisionError: why" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",), ("-o", "report.xml")])
+def test_a_run_leaves_no_file_open(project: Path, flags: tuple[str, ...]) -> None:
+    command = [sys.executable, "-X", "dev", "-W", "error::ResourceWarning", "-m", "evalc", "run", "--agent", "demo"]
+    ended = subprocess.run([*command, *flags], capture_output=True, text=True, check=False, timeout=60)
+    assert ended.returncode == 0
+    assert "ResourceWarning" not in ended.stderr
