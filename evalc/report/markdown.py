@@ -330,14 +330,12 @@ def _criterion_rows(name: str, result: SuiteResult) -> Iterator[Sequence[str]]:
 
 
 def _class_rows(name: str, result: SuiteResult) -> Iterator[Sequence[str]]:
-    labels = result.summary.labels
-    for each in () if labels is UNSET else labels.classes:
+    for each in result.summary.labels.classes if result.summary.labels else ():
         yield name, in_markdown(each.name), *class_cells(each)
 
 
 def _slice_rows(name: str, result: SuiteResult) -> Iterator[Sequence[str]]:
-    slices = result.summary.slices
-    for each in () if slices is UNSET else slices:
+    for each in result.summary.slices or ():
         yield name, in_markdown(each.tag), f"{each.passed}/{each.of}", rate_words(each)
 
 

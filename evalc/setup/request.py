@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -106,7 +107,7 @@ def to_run(
         # All shards of a run have the same judges and the same player, whichever of their cases ask them.
         is_judged=needs.may_be_judged if selection.shard else judged is not None,
         is_played=needs.user if selection.shard else played is not None,
-        asks_language=needs.language and _first(suites, _asks_language) is not None,
+        asks_language=needs.language and _first(suites, partial(_asks, predicate="language")) is not None,
     )
 
 
@@ -144,10 +145,6 @@ def may_be_judged(case: Case) -> bool:
 def has_a_user(case: Case) -> bool:
     """Whether somebody has to play its user."""
     return case.input.user is not None
-
-
-def _asks_language(case: Case) -> bool:
-    return _asks(case, "language")
 
 
 def _asks(case: Case, predicate: str) -> bool:

@@ -312,13 +312,8 @@ def _verdicts_in(results: Iterable[PastResult], known: KnownSuites) -> _Verdicts
     return verdicts
 
 
-def _selection_of(folder: Path) -> Mapping[str, Any]:
-    """How the cases of a run were chosen, as far as its journal says."""
-    header = header_beside(folder)
-    selection = None if header is None else header.flags.get("wanted")
-    return selection if isinstance(selection, dict) else {}
-
-
 def _is_no_shard(folder: Path) -> bool:
-    """Whether a folder has the results of a run that was not a shard of another."""
-    return has_results(folder) and not _selection_of(folder).get("shard")
+    """Whether a folder has the results of a run that was not a shard of another, as far as its journal says."""
+    header = header_beside(folder) if has_results(folder) else None
+    chosen = None if header is None else header.flags.get("wanted")
+    return has_results(folder) and not (isinstance(chosen, dict) and chosen.get("shard"))

@@ -208,6 +208,7 @@ class Tally(msgspec.Struct):
     def result(self, *, alone: bool) -> CaseStrength:
         """The strength of the case; `alone` says that no other answer was recorded at its place in the source."""
         case, mutants, killed = self.located.case, len(self.decided), sum(mutant.killed for mutant in self.decided)
+        in_turns = ((mutant.turn, mutant.killed) for mutant in self.decided if mutant.turn is not None)
         return CaseStrength(
             id=case.id,
             suite=self.suite.name,
@@ -233,12 +234,9 @@ class Tally(msgspec.Struct):
             place=self.located.places.get(""),
             turns=tuple(
                 TurnStrength(turn=turn, mutants=count, killed=killed)
-                for turn, (count, killed) in sorted(_counted(self._in_turns()).items())
+                for turn, (count, killed) in sorted(_counted(in_turns).items())
             ),
         )
-
-    def _in_turns(self) -> Iterator[tuple[int, bool]]:
-        return ((mutant.turn, mutant.killed) for mutant in self.decided if mutant.turn is not None)
 
 
 def _worth(survived: Survived) -> tuple[bool, bool]:

@@ -373,7 +373,8 @@ def taken_out(cases: Sequence[dict[str, Any]], given: Container[str]) -> dict[st
     inputs = {
         name: value
         for name, value in cases[0].get("inputs", {}).items()
-        if (name in given or _is_long(value)) and all(case.get("inputs", {}).get(name, ...) == value for case in cases)
+        if (name in given or (isinstance(value, str) and len(value) > LONG_TEXT))
+        and all(case.get("inputs", {}).get(name, ...) == value for case in cases)
     }
     for case in cases:
         rest = {name: value for name, value in case.get("inputs", {}).items() if name not in inputs}
@@ -394,7 +395,3 @@ def taken_out(cases: Sequence[dict[str, Any]], given: Container[str]) -> dict[st
 def _limited(*entries: object) -> set[str]:
     """The measures that the entries limit. A limit of a case replaces that of the defaults."""
     return {found[1] for each in entries if isinstance(each, str) and (found := _LIMIT.fullmatch(each))}
-
-
-def _is_long(value: object) -> bool:
-    return isinstance(value, str) and len(value) > LONG_TEXT
