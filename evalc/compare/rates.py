@@ -14,7 +14,8 @@ of McNemar's test.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
@@ -405,20 +406,13 @@ def passes_needed(cases: int, limit: float) -> int:
 
 def passes_to_hold(cases: int, limit: float, confidence: float) -> int | None:
     """The least number of passes that shows a rate of at least the limit; None if none does."""
-    found = _first(cases, lambda passed: decision(passed, cases, limit, confidence) == "holds")
-    return found if found <= cases else None
+    numbers = range(cases + 1)
+    found = bisect_left(numbers, True, key=lambda passed: decision(passed, cases, limit, confidence) == "holds")
+    return found if found in numbers else None
 
 
 def passes_to_fail(cases: int, limit: float, confidence: float) -> int | None:
     """The greatest number of passes that shows a rate below the limit; None if none does."""
-    found = _first(cases, lambda passed: decision(passed, cases, limit, confidence) != "fails") - 1
-    return found if found >= 0 else None
-
-
-def _first(most: int, holds: Callable[[int], bool]) -> int:
-    """The least number from 0 on that it holds for, as it does for all greater ones; one above `most` if for none."""
-    low, high = 0, most + 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
+    numbers = range(cases + 1)
+    found = bisect_left(numbers, True, key=lambda passed: decision(passed, cases, limit, confidence) != "fails") - 1
+    return found if found in numbers else None

@@ -147,8 +147,7 @@ def _without_script(run: ReportedRun, groups: FailureGroups, failed: Sequence[Re
     status, why = verdict(run) if run.exit_code is not None else ("", _in_short(run))
     yield f"<h1>{shown(', '.join(dict.fromkeys(result.agent_endpoint for result in run.results)))}</h1>"
     yield f'<p class="{status}"><b class="big">{status.capitalize()}</b> {shown(why)}</p>'
-    notes = (*not_met(run), *_failures_allowed(run), *missing_lines(run), *run.warnings)
-    yield from ("<ul>", *(f"<li>{shown(note)}</li>" for note in notes), "</ul>")
+    yield from ("<ul>", *(f"<li>{shown(note)}</li>" for note in (*not_met(run), *_warnings(run))), "</ul>")
     yield "<h2>Suites</h2>\n<ul>"
     for result in run.results:
         score = "" if result.summary.score is None else f", score {rounded(result.summary.score)}"
@@ -224,7 +223,7 @@ def _run_record(run: ReportedRun) -> Record:
         "verdict": None if run.exit_code is None else verdict(run),
         "significance": _significance(run),
         "gates": tuple(not_met(run)),
-        "warnings": (*_failures_allowed(run), *missing_lines(run), *run.warnings),
+        "warnings": tuple(_warnings(run)),
         "history": [_trend(trend) for trend in run.trends],
         "strength": None if run.strength is None else _strength(run.strength, run.redact),
         "coverage": None if run.coverage is None else _coverage(run.coverage, run.redact),
@@ -243,13 +242,15 @@ def _significance(run: ReportedRun) -> Record | None:
     }
 
 
-def _failures_allowed(run: ReportedRun) -> Iterator[str]:
-    """The notes that gates are met though cases failed."""
+def _warnings(run: ReportedRun) -> Iterator[str]:
+    """The notes that gates are met though cases failed, what is missing, and the warnings of the run."""
     for result in run.results:
         if (note := failures_allowed(result)) is not None:
             yield f"{run.title_of(result)}: {note}"
     if (note := failures_allowed(run)) is not None:
         yield note
+    yield from missing_lines(run)
+    yield from run.warnings
 
 
 def _trend(trend: Trend) -> Record:
