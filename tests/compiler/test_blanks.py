@@ -319,6 +319,7 @@ def test_an_empty_cell_fits_texts_alone(asks: Asked, cell: str) -> None:
         ("number", "NaN", "a number", "the text `NaN`"),
         ("number", "9" * 400, "a number", "the number 9"),
         ("whole", "2.5", "a whole number", "the number 2.5"),
+        ("whole", "1.000", "a whole number", "the text `1.000`"),
         ("whole", "-1", "a whole number", "the number -1"),
         ("items", "smoke", "a list that is not empty", "the text `smoke`"),
         ("items", "[]", "a list that is not empty", "an empty list"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from sys import float_info
 from typing import Any, Final, NamedTuple
@@ -135,6 +136,8 @@ def fitted(blank: Blank, given: Given) -> Any:
     if given.value is None:
         return Misfit(REQUIRED[blank.asks], "null", is_empty=True)
     value = _decoded(given.text) if given.is_cell else given.value
+    if blank.asks == "whole" and given.is_cell and _MAY_BE_THOUSANDS.fullmatch(given.text.strip()):
+        value = _NOT_JSON
     match blank.asks:
         case "number" | "whole" if is_number(value) and abs(value) <= float_info.max:
             number = _scaled(value, blank.scale)
@@ -153,6 +156,9 @@ def fitted(blank: Blank, given: Given) -> Any:
     from evalc.check.values import described  # noqa: PLC0415 - for start-up: only for a mistake
 
     return Misfit(REQUIRED[blank.asks], described(given.text if value is _NOT_JSON else value))
+
+
+_MAY_BE_THOUSANDS: Final = re.compile(r"\d{1,3}\.000")
 
 
 def _are_names(value: Any) -> bool:
