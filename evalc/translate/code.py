@@ -109,7 +109,7 @@ def constant(node: ast.expr | str) -> Any:
 
 def read_javascript(code: str) -> ast.expr:
     """The tree of an expression, or of what constants and a `return` at the end come to, also in a function."""
-    code = with_places(code).strip().rstrip(";")
+    code = re.sub(r"\s// (?:in )?(?:ms|milliseconds)$", "", with_places(code)).strip().rstrip(";")
     # The parentheses make an expression of what would be a block.
     for text in (f"({code.removeprefix('return ')})", code):
         root = parsed(text)
@@ -266,7 +266,7 @@ _OPERATORS: Final = ("==", "!=", "<", "<=", ">", ">=", "and", "or")
 
 def read_jq(code: str) -> ast.expr:
     """The tree of a filter that is asked of the response's JSON."""
-    pieces = _TOKEN.split(code)
+    pieces = _TOKEN.split(re.sub(r"\bIN\(([^()\[\]]+)\)", r"IN([\1])", code))
     writer = _Writer(pieces[1::2])
     expression = writer.pipe("json")
     refuse_if(writer.tokens or any(map(str.strip, pieces[::2])))
@@ -312,8 +312,8 @@ class _Writer:
         if first[0] == ".":
             if dot == "json" and names.key(first) in names.NAMES["calls"]:
                 return "tool_calls"  # of the answer, whose text has the JSON
-            if dot == "json" and first == ".usage":
-                return "usage"
+            if dot == "json" and first in (".usage", ".response"):
+                return first[1:]
             return f'{dot}["{first[1:]}"]' if first != "." else dot
         if re.match(r'"|-?\d|\[.|(?:true|false|null)$', first):
             return names.CONSTANTS.get(first, first)

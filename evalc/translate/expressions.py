@@ -242,7 +242,7 @@ class Meaning:
             case Part("literal", value), Place():
                 refuse_if(of == Place("item") and str(value).isidentifier())  # a key of the item, or a part of it?
                 return self.contains(of, value)
-            case Part("literal", str() as tool), Part("names"):
+            case Part("literal" | "unknown", str() as tool), Part("names"):
                 return self.times(tool, ">=", 1)
             case Part("literal", value), Part("listed"):
                 return self.quantified("any", of, lambda found: self.compared("==", found, value))
@@ -415,25 +415,39 @@ class Meaning:
                 case _:
                     return None
         last = words[-1] if words else ""
+        if "alled" in last and isinstance(subject, ast.Attribute) and isinstance(subject.value, ast.Name):
+            subject = ast.Name(subject.attr)  # `expect(tools.book)`
         match given:
             case [ast.Call(ast.Attribute(ast.Name("expect"), kind), [inner], [])]:  # `toEqual(expect.any(Number))`
                 given = [inner]
                 words[-1] = last = last if "alled" in last else names.MATCHERS.get(kind) or none()
         denoted = [self.denoted(each) for each in given or ()]
-        values = [each.of if isinstance(each, Part) and each.kind == "literal" else each for each in denoted]
+        kinds = ("literal", "unknown") if last in ("toHaveBeenCalledBefore", "toHaveBeenCalledAfter") else ("literal",)
+        values = [each.of if isinstance(each, Part) and each.kind in kinds else each for each in denoted]
         verb, found = " ".join(words), self.denoted(subject)
-        refuse_if("toBeCloseTo" in words)  # digits, where others take a distance
         match last, values:
+            case "toBeCloseTo", [int() | float() as number]:
+                return negated_if("not" in words, self._near(found, number, 2))
+            case "toBeCloseTo", [int() | float() as number, int() as digits]:
+                return negated_if("not" in words, self._near(found, number, digits))
             case "toMatch", [str()]:
                 verb = verb.replace("toMatch", "toContain")  # a text is no pattern there
             case "toBeTruthy" | "toBeFalsy", [] if isinstance(found, Node):
                 return negated_if((last == "toBeFalsy") is not ("not" in words), found)
+            case "toHaveBeenNthCalledWith", [int() as number, asked] if number > 0 and isinstance(found, Part):
+                return negated_if("not" in words, to.with_arguments(found.of, to.arguments(asked), number))
             case "toHaveProperty", [str() as path, *rest]:
                 *steps, key = path.split(".")
                 found, values = functools.reduce(Place.member, steps, _json(self._known(found))), [key, *rest]
             case "a" | "an" | "toBeTypeOf" | "toBeInstanceOf", [type_]:
                 verb, values = f"{verb} {getattr(type_, 'of', type_)}", []
         return self.asked(found if "alled" in verb else self._known(found), verb, values)
+
+    def _near(self, found: Denoted, number: float, digits: int) -> Check:
+        """Ask for less than half a unit of the last digit of difference, as Jest does."""
+        half = 10.0**-digits / 2
+        limits = {">": round(number - half, 12), "<": round(number + half, 12)}
+        return joined("and", [self.compared(op, found, limit) for op, limit in limits.items()])
 
     def _call(self, node: ast.Call) -> Denoted:
         function, arguments, name = node.func, node.args, ast.unparse(node.func)
@@ -449,9 +463,21 @@ class Meaning:
                 return _FUNCTIONS[name](self, *arguments)
             except TypeError:  # other arguments than it takes
                 raise NoLine from None
+        if isinstance(function, ast.Name) and arguments:
+            return self._said_as_function(function.id, arguments)
         if isinstance(function, ast.Attribute):
             return self._method(self._known(self.denoted(function.value)), names.key(function.attr), arguments)
         raise NoLine
+
+    def _said_as_function(self, name: str, arguments: list[ast.expr]) -> Denoted:
+        """Read `starts_with(response, "Dear")`, `word_count(response)`."""
+        of, *values = (self.denoted(each) for each in arguments)
+        measure = names.MEASURES.get(names.key(name))
+        if measure and of == Place() and not values:
+            return Part("measure", of, measure)
+        refuse_if(not isinstance(of, Place) or not values)
+        given = [each.of if isinstance(each, Part) and each.kind == "literal" else none() for each in values]
+        return self.asked(of, name.removeprefix("assert_").replace("_", " "), given)
 
     def _method(self, of: Denoted, method: str, arguments: list[ast.expr]) -> Denoted:
         match of, method, [self.denoted(each) for each in arguments]:

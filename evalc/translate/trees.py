@@ -237,11 +237,12 @@ def equal(value: Any) -> t.Check:
 def arguments(given: Any) -> list[t.Check]:
     """Ask that arguments of a call are these."""
     refuse_if(not isinstance(given, dict) or not given)
-    return [Place("json").member(name).asks(equal(data(value))) for name, value in given.items()]
+    asked = [(Place("json").member(name), data(value)) for name, value in given.items()]
+    return [at.asks(equal(value) if isinstance(value, str) else t.Test("is", value)) for at, value in asked]
 
 
-def with_arguments(tool: Any, asked: list[t.Check], which: t.Which = "any") -> t.Check:
-    """Ask that some call of a tool has these arguments, each call or none."""
+def with_arguments(tool: Any, asked: list[t.Check], which: t.Which | int = "any") -> t.Check:
+    """Ask that some call of a tool has these arguments, each call or none, or the call of a number."""
     return t.Of(t.Call(tool if isinstance(tool, str) else none(), which), together(asked))
 
 

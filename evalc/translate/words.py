@@ -18,6 +18,7 @@ from evalc.translate.expressions import Denoted, Meaning, size_of
 from evalc.translate.names import pattern
 from evalc.translate.trees import OPPOSITE, Part, Place, joined, negated, negated_if, none, refuse_if
 
+_QUOTES: Final = "\"'"
 LONGEST: Final = 2_000
 """The longest line that is looked at."""
 READERS: Final = {"javascript": read_javascript, "js": read_javascript, "python": read_python, "jq": read_jq}
@@ -43,6 +44,8 @@ class Words(Meaning):
     def condition(self, text: str, depth: int = 0) -> Check:
         """The condition that a line is, in whatever language it is."""
         code, text = text.strip(), pattern("<SHELL>").sub("", text.strip())
+        text = pattern("<TEXT>|<UNMARKED>").sub(lambda found: f"{found['NOT']}n't" if found["NOT"] else found[0], text)
+        text = pattern("<BARE>").sub(_bracketed, text)
         text = pattern("<COUNTED>").sub(lambda found: names.COUNTS.get(found[0], found[0]), text)
         text = pattern("<LIMITS>").sub(r"\g<S>\g<O> \g<N>\g<U>\g<W> \g<J> \g<S>\g<P> \g<M>\g<U>\g<W>", text)
         for between, joint in _BETWEEN.items() if depth == 0 else ():
@@ -152,7 +155,11 @@ class Words(Meaning):
             listed = _tools(slots["L"]) if "L" in slots else []
             slots |= {"L": f"[{', '.join(listed)}]", "COUNT": str(len(listed)), "TIMES": _often(slots.get("TIMES", ""))}
             slots |= {key: json.dumps(each, ensure_ascii=False) for key, each in slots.items() if key == "Q"}
-            slots |= {"RX": "/" + re.sub(r"(?<!\\)/", r"\/", slots["RX"]) + "/"} if "RX" in slots else {}
+            if "RX" in slots:
+                found_in = regex(slots["RX"])
+                slots["RX"] = "/" + re.sub(r"(?<!\\)/", r"\/", found_in.of) + "/" + found_in.value
+            if "FIELDS" in slots:
+                slots["FIELDS"] = ", ".join(re.split(r", ?(?:and )?| and ", slots["FIELDS"]))
             slots |= {"N": f"{float(slots['CENTS']) / 100:g}"} if "CENTS" in slots else {}
             slots |= {"OP": operator_of(op), "UNIT": names.UNITS.get(slots.get("UNIT", "ms"), "?")}
             return to.read(line.format_map({**slots, "T": tools[0] if tools else ""}))
@@ -162,7 +169,8 @@ class Words(Meaning):
         """`{"city": "Paris"}`, `city="Paris", nights=2`, `city "Paris" and nights at least 2`."""
         if text.startswith("{"):
             return to.arguments(constant(read_javascript(text)))
-        asked = [self._argument(piece) for piece in _pieces(text, r",|and")]
+        apart = pattern("<UNQUOTED>").fullmatch(text)
+        asked = [self._argument(piece) for piece in (text.split() if apart else _pieces(text, r",|and"))]
         steps = {part.step for part in asked if isinstance(part, Of) and isinstance(part.step, At)}
         return asked if len(steps) == len(asked) else none()
 
@@ -171,6 +179,8 @@ class Words(Meaning):
         found = pattern("<ARGUMENT>").fullmatch(text)
         if found and (literal := pattern("<LITERAL>").fullmatch(found[2])):
             return to.arguments({found[1]: _literal(literal, found[2])[0]})[0]
+        if found and re.fullmatch(r"[A-Z][\w-]*", found[2]):
+            return to.arguments({found[1]: found[2]})[0]
         refuse_if(pattern("<TIMES>$").search(text))  # are these the calls?
         return self.clause(f"at {text.removeprefix('the ')}")
 
@@ -400,8 +410,9 @@ def _is_negative(text: str) -> bool:
 
 def words_of(verb: str) -> tuple[str, bool]:
     """The words of a verb that mean something, run together, and whether they are negated."""
-    if verb.strip() in names.OPERATORS:
-        return verb.strip(), False
+    verb = re.sub(r"^(?:(?:should|must) )?(?:is|are|be) (?=[<>=!]+$)", "", verb.strip())
+    if verb in names.OPERATORS:
+        return verb, False
     refuse_if(re.search(r"[^\w\s:'-]|[^\x00-\x7f]", verb))
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", verb.replace("n't", " not")).lower().strip()
     apart = re.sub(r"\bno (longer|more|less|fewer|later|greater) than$", r"no\1than", apart)
@@ -446,6 +457,12 @@ def _phrased(phrase: str, values: list[Any]) -> str:
 def _often(times: str) -> str:
     """`exactly three times`, as the language has it."""
     return re.sub(r"[a-z]+", lambda word: names.COUNTS.get(word[0], word[0]), times.replace("no more than", "at most"))
+
+
+def _bracketed(bare: re.Match[str]) -> str:
+    """promptfoo's `contains-any: refund, money back`, as a list of texts."""
+    listed = re.findall(r""" *("[^"]*"|'[^']*'|[^,|"']*[^,|"' ]) *""", bare["L"])
+    return f"{bare['W']} [{', '.join(json.dumps(each.strip(_QUOTES), ensure_ascii=False) for each in listed)}]"
 
 
 def _several(verb: str, values: list[Any], between: set[str]) -> tuple[str, list[Any]]:
@@ -551,7 +568,7 @@ def _tokens(text: str, others: str, start: int = 0) -> Iterator[tuple[re.Match[s
 def _pieces(text: str, joint: str) -> list[str]:
     """The text between words that stand outside of quotes, brackets and patterns."""
     pieces, start = [], 0
-    for found, depth in _tokens(text, rf"(?<![\w-])(?:{joint})(?![\w-])"):
+    for found, depth in _tokens(text, rf"{',|' * joint.startswith(',')}(?<![\w-])(?:{joint})(?![\w-])"):
         between = re.search(r"between[^,]*$", text[start : found.start()])
         if depth == 0 and re.fullmatch(joint, found[0]) and not between:
             pieces.append(text[start : found.start()].strip())
