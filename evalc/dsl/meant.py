@@ -81,6 +81,7 @@ def hints(text: str) -> dict[str, str]:
         "any_of": _NAMES_LISTED.sub(_listed("any of"), text),
         "all_of": _NAMES_LISTED.sub(_listed("all of"), text),
         "words": _UNQUOTED.sub(r'\1 "\2"', text),
+        "calls": _of_call(text),
         "judged": _question(text),
     }
     optional = {"optional": text} if _MAY_BE.match(text) else {}
@@ -103,6 +104,18 @@ def _listed(which: str) -> Callable[[re.Match[str]], str]:
         return f"{found['before']} {which} [{_NAME.sub(_in_quotes, found['texts'])}]{found['link'] or ''}"
 
     return write
+
+
+def _of_call(text: str) -> str:
+    """The line that asks what a part of an entry in a list of calls is; empty for any other text."""
+    found = _CALL_IN_LIST.match(text)
+    if found is None:
+        return ""
+    return (
+        f"tools include [{found['value']}]"
+        if found["name"]
+        else f"any call of book has {found['key']} {found['value']}"
+    )
 
 
 def _question(text: str) -> str:
@@ -268,6 +281,11 @@ _MAY_BE: Final = re.compile(
     r"|seldom|need not|(?:do|does|should)(?: not|n't) (?:have|need) to) "
 )
 _WITHOUT_UNIT: Final = re.compile(r"latency\s[^\w]*\s?[\d.]+$")
+_CALL_IN_LIST: Final = re.compile(
+    r"(?:assert )?(?:[$\w]*\.)?tool_?[cC]alls?(?:\[[^\]]*\]|\.at\(-?\d+\))\??\.(?:function\.)?"
+    r"(?:(?P<name>name|tool|tool_?[nN]ame)|(?:params|args|arguments|parameters|input)"
+    r"(?:\??\.|\[[\"'])(?P<key>\w+)(?:[\"']\])?)\s*(?:={1,3}|equals|is)\s*(?P<value>[\"'\w].*)"
+)
 _PLACE: Final = re.compile(  # the measures of other tools are no places
     r"^(?!m(?:ax|in)_|\w*(?:Metric|relevanc|faithful|toxicit|hallucinat|similarit|coheren|perplex))"
     r"[A-Za-z_][\w.]* (?:is |must be |should be )?"

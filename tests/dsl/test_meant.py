@@ -431,6 +431,14 @@ def test_a_line_that_is_no_sentence_is_not_asked_of_a_judge(written: str) -> Non
             "if you mean a field of the JSON, write a check such as `- at total is more than 10`",
         ),
         ("score > 0.8", "if you mean a field of the JSON, write a check such as `- at score > 0.8`"),
+        (
+            'toolCalls[0].name == "search"',
+            'the calls of a tool are found by its name, for instance `- tools include ["search"]`',
+        ),
+        (
+            "result.tool_calls[-1].args['city'] == 'Rome'",
+            "the calls of a tool are found by its name, for instance `- any call of book has city 'Rome'`",
+        ),
         ("latency < 2", "seconds, or milliseconds? `- latency < 2s` is in seconds"),
         ('may contain "Paris"', "every check has to hold: leave out what is optional"),
         ("does not have to mention Paris", "every check has to hold: leave out what is optional"),
