@@ -10,7 +10,7 @@ key inserts. What is below that node learns it from `behind`, when it is looked 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Final, Literal, TypeVar, final
 
 import msgspec
@@ -141,6 +141,23 @@ def items_of(node: Node | None) -> tuple[Node, ...]:
 def one_or_many(node: Node | None) -> tuple[Node, ...]:
     """The items of a list; anything else is the only one."""
     return node.items if isinstance(node, Sequence) else () if node is None else (node,)
+
+
+def children_of(node: Node) -> Collection[Node]:
+    """The nodes right below one: the items of a list, the keys and values of a mapping."""
+    return [part for pair in node.pairs for part in pair] if isinstance(node, Mapping) else items_of(node)
+
+
+def nodes_of(documents: Iterable[Node | None]) -> Iterator[Node]:
+    """Every node once, at its place; aliases lead to known nodes."""
+    waiting = [document for document in documents if document is not None]
+    seen: set[int] = set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            waiting += children_of(node)
 
 
 def is_cut(node: Node) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from evalc.base.source import Source, Span
-from evalc.dsl.nodes import KeepItems, Mapping, Node, Report, Scalar, Sequence, YamlLimits, has_forbidden, unheard
+from evalc.dsl.nodes import KeepItems, Node, Report, Scalar, YamlLimits, has_forbidden, nodes_of, unheard
 
 _LONG: Final = 50_000
 """From so many characters on it pays to try the lines of a text before its events."""
@@ -43,27 +43,14 @@ def read_yaml(
 
 def texts_of(source: Source, *, holding: str = "#") -> Iterator[Span]:
     """The texts that hold a `#`, or another text: in quotes, in blocks, or plain."""
-    seen: set[int] = set()
-    waiting: list[Node] = [node for node in read_yaml(source) if node is not None]
-    while waiting:
-        node = waiting.pop()
-        match node:
-            case Scalar(start=start, end=end, style=style):
-                if style in ("literal", "folded"):
-                    start = _behind_header(source.text, start, end)
-                if source.text.find(holding, start, end) >= 0:
-                    yield Span(start, end)
-            case Sequence() | Mapping() if id(node) in seen:
-                pass
-            case Sequence(items=items):
-                seen.add(id(node))
-                waiting += items
-            case Mapping(pairs=pairs):
-                seen.add(id(node))
-                waiting += (part for pair in pairs for part in pair)
+    for node in nodes_of(read_yaml(source)):
+        if isinstance(node, Scalar):
+            start = _behind_header(source.text, node) if node.style in ("literal", "folded") else node.start
+            if source.text.find(holding, start, node.end) >= 0:
+                yield Span(start, node.end)
 
 
-def _behind_header(text: str, start: int, end: int) -> int:
+def _behind_header(text: str, block: Scalar) -> int:
     """Where the text of a block begins: after its first line, which may have a comment."""
-    breaks = [at for mark in "\r\n" if (at := text.find(mark, start, end)) >= 0]
-    return min(breaks, default=end)
+    breaks = [at for mark in "\r\n" if (at := text.find(mark, block.start, block.end)) >= 0]
+    return min(breaks, default=block.end)

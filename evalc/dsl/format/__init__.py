@@ -29,7 +29,7 @@ from typing import Final, final
 
 from evalc.base.source import Source, Span
 from evalc.dsl.format.layout import laid_out, spaced
-from evalc.dsl.nodes import Mapping, Node, Scalar, YamlLimits
+from evalc.dsl.nodes import Mapping, Node, Scalar, YamlLimits, children_of
 from evalc.dsl.nodes import Sequence as SequenceNode
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import kind_of
@@ -54,18 +54,12 @@ def same_documents(ours: Sequence[Node | None], theirs: Sequence[Node | None]) -
                 case (Mapping() as here, Mapping() as there) | (SequenceNode() as here, SequenceNode() as there):
                     if (id(here), id(there)) not in seen:
                         seen.add((id(here), id(there)))
-                        pending.append((_children(here), _children(there)))
+                        pending.append(([*children_of(here)], [*children_of(there)]))
                 case None, None:
                     pass
                 case _:
                     return False
     return True
-
-
-def _children(node: Mapping | SequenceNode) -> Sequence[Node]:
-    if isinstance(node, SequenceNode):
-        return node.items
-    return [part for pair in node.pairs for part in pair]
 
 
 _LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")

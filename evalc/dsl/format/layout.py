@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, final
 import msgspec
 
 from evalc.base.source import Span
-from evalc.dsl.nodes import Mapping, Node, Scalar, fields_of, stretch
+from evalc.dsl.nodes import Mapping, Node, Scalar, children_of, fields_of, nodes_of, stretch
 from evalc.dsl.nodes import Sequence as SequenceNode
 from evalc.dsl.scalars import kind_of
 
@@ -31,6 +31,8 @@ _WORDS_OF_YAML: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "
 """Words that YAML 1.1 or 1.2 does not read as a text: such a text keeps its quotes."""
 
 _ONLY_QUOTES_ESCAPED: Final = re.compile(r'"(?:[^"\\\r\n]|\\["\\])*"')
+_GOES_ON: Final = re.compile(r":(?![ \t\n]|\Z)")
+"""Behind a text in quotes, a colon that without them may be a part of the text (`{"a":1}`)."""
 
 
 class _Edit(NamedTuple):
@@ -64,34 +66,25 @@ def _edits(text: str, documents: Sequence[Node | None]) -> Iterator[_Edit]:
         seen.add(id(node))
         flow = in_flow or text[node.start : node.start + 1] in ("[", "{")
         if isinstance(node, Mapping):
-            yield from _behind_keys(text, node)
-            parts = [part for pair in node.pairs for part in pair]
+            for key, value in node.pairs:
+                if value.start > key.end and _COLON.fullmatch(text, key.end, value.start):
+                    yield _Edit(Span(key.end, value.start), ": ")
             entries = [Span(key.start, max(key.end, value.end)) for key, value in node.pairs]
         else:
-            parts = list(node.items)
             entries = [Span(item.start, item.end) for item in node.items]
         if text[node.start : node.start + 1] in ("[", "{"):
             yield from _between(text, node, entries)
-        pending += ((part, flow) for part in parts)
-
-
-def _behind_keys(text: str, mapping: Mapping) -> Iterator[_Edit]:
-    for key, value in mapping.pairs:
-        if value.start > key.end and _COLON.fullmatch(text, key.end, value.start):
-            yield _Edit(Span(key.end, value.start), ": ")
+        pending += ((part, flow) for part in children_of(node))
 
 
 def _between(text: str, node: Mapping | SequenceNode, entries: Sequence[Span]) -> Iterator[_Edit]:
     """The spaces inside the brackets of a flow collection, and after its commas."""
-    for one, other in pairwise(entries):
-        if _COMMA.fullmatch(text, one.end, other.start):
-            yield _Edit(Span(one.end, other.start), ", ")
-    if not entries and _SPACES.fullmatch(text, node.start + 1, node.end - 1):
-        yield _Edit(Span(node.start + 1, node.end - 1), "")
-    if entries and _SPACES.fullmatch(text, node.start + 1, entries[0].start):
-        yield _Edit(Span(node.start + 1, entries[0].start), "")
-    if entries and _SPACES.fullmatch(text, entries[-1].end, node.end - 1):
-        yield _Edit(Span(entries[-1].end, node.end - 1), "")
+    ends = [node.start + 1, *(entry.end for entry in entries)]
+    starts = [*(entry.start for entry in entries), node.end - 1]
+    for index, (end, start) in enumerate(zip(ends, starts, strict=True)):
+        is_inside = index in (0, len(entries))
+        if (_SPACES if is_inside else _COMMA).fullmatch(text, end, start):
+            yield _Edit(Span(end, start), "" if is_inside else ", ")
 
 
 def _quotes(text: str, scalar: Scalar, *, in_flow: bool) -> Iterator[_Edit]:
@@ -102,7 +95,7 @@ def _quotes(text: str, scalar: Scalar, *, in_flow: bool) -> Iterator[_Edit]:
     if scalar.style not in ("single", "double") or raw[:1] not in ("'", '"') or "\n" in raw:
         return
     value = scalar.text
-    if not scalar.tag and reads_plain(value, in_flow=in_flow) and _stands_apart(text, scalar.end):
+    if not scalar.tag and reads_plain(value, in_flow=in_flow) and not _GOES_ON.match(text, scalar.end):
         yield _Edit(Span(scalar.start, scalar.end), value)
     elif raw[0] == '"' and "\\" in raw and _ONLY_QUOTES_ESCAPED.fullmatch(raw):
         yield _Edit(Span(scalar.start, scalar.end), in_quotes(value))
@@ -119,11 +112,6 @@ def reads_plain(value: str, *, in_flow: bool) -> bool:
     if pattern.fullmatch(value) is None or value.lower() in _WORDS_OF_YAML:
         return False
     return kind_of(Scalar(stretch(0, len(value)), value, "plain")) == "str"
-
-
-def _stands_apart(text: str, end: int) -> bool:
-    """Whether the characters after a quoted text are clearly not a part of it (`{"a":1}`)."""
-    return text[end : end + 1] != ":" or text[end + 1 : end + 2] in (" ", "\t", "\n", "")
 
 
 _STEP: Final = 2
@@ -182,7 +170,7 @@ class _Facts(msgspec.Struct, frozen=True, kw_only=True):
         blocks: dict[int, _Block] = {}
         in_text: set[int] = set()
         ends_open = False
-        for node in _walk(documents):
+        for node in nodes_of(documents):
             first, last = line_of(node.start), line_of(max(node.end - 1, node.start))
             if isinstance(node, Scalar) and node.style in ("literal", "folded"):
                 blocks[first] = _Block(node.start, last)
@@ -210,22 +198,6 @@ class _Block(NamedTuple):
 
     header: int
     last: int
-
-
-def _walk(documents: Sequence[Node | None]) -> Iterator[Node]:
-    """Every node once, at its place; aliases lead to known nodes."""
-    pending: list[Node] = [document for document in documents if document is not None]
-    seen: set[int] = set()
-    while pending:
-        node = pending.pop()
-        yield node
-        if isinstance(node, Scalar) or id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, SequenceNode):
-            pending += node.items
-        else:
-            pending += (part for pair in node.pairs for part in pair)
 
 
 def _cases_to_set_apart(documents: Sequence[Node | None], text: str, line_of: Callable[[int], int]) -> Iterator[int]:
@@ -309,7 +281,7 @@ class _Layout(msgspec.Struct):
 
     def _entry(self, number: int, line: str) -> None:
         """A line on which an entry of a block collection begins, or several one in another."""
-        column = at = len(line) - len(line.lstrip(" "))
+        column = at = _indent(line)
         before = list(self._levels)
         level: _Level | None = None
         written = ""
@@ -359,15 +331,13 @@ class _Layout(msgspec.Struct):
         parent = levels[-1] if levels else _Level(0, -_STEP if at_dash else 0, is_list=False)
         header = _HEADER.match(self.facts.lines[number], block.header - self.facts.starts[number])
         digit = None if header is None else header["digit"] or header["before"]
-        old = min((len(line) - len(line.lstrip(" ")) for line in body if line.strip(" ")), default=0)
-        if digit is None:
-            first = next((line for line in body if line.strip(" ")), "")
-            old = len(first) - len(first.lstrip(" "))
-            new = max(parent.new + _STEP, 0)
-        else:
-            new = max(old + parent.new - parent.old, 0)
+        indents = [_indent(line) for line in body if line.strip(" ")] or [0]
+        old, new = indents[0], parent.new + _STEP
+        if digit is not None:
+            old = min(indents)
+            new = old + parent.new - parent.old
         for offset, line in enumerate(body):
-            moved = " " * new + line[old:] if len(line) > old else ""
+            moved = " " * max(new, 0) + line[old:] if len(line) > old else ""
             self.out.append(_Line(moved, number + 1 + offset))
         self._body_until = block.last
 
@@ -437,9 +407,9 @@ def _is_text(line: _Line, facts: _Facts) -> bool:
 
 def _set_apart(kept: list[_Line], case: str, facts: _Facts) -> None:
     """Put a blank line in front of a test case and the comments that lead it, unless one is there."""
-    column = len(case) - len(case.lstrip(" "))
+    column = _indent(case)
     at = len(kept)
-    while at and kept[at - 1].text.lstrip(" ").startswith("#") and _indent(kept[at - 1]) <= column:
+    while at and kept[at - 1].text.lstrip(" ").startswith("#") and _indent(kept[at - 1].text) <= column:
         if kept[at - 1].number in facts.in_text:
             break
         at -= 1
@@ -447,5 +417,5 @@ def _set_apart(kept: list[_Line], case: str, facts: _Facts) -> None:
         kept.insert(at, _Line("", -1))
 
 
-def _indent(line: _Line) -> int:
-    return len(line.text) - len(line.text.lstrip(" "))
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
