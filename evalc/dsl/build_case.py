@@ -13,7 +13,7 @@ from evalc.diagnostics.near import typo_of
 from evalc.dsl import kinds as k
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_expect import build_expect
-from evalc.dsl.nodes import InSource, Mapping, Node, Scalar, Sequence, is_cut
+from evalc.dsl.nodes import InSource, Mapping, Node, Scalar, Sequence, fields_of, is_cut
 from evalc.dsl.scalars import NO_REASONS, reason_of
 from evalc.dsl.tree import CheckTree, Num, Str
 from evalc.dsl.walk import Fields, described
@@ -212,22 +212,19 @@ LABEL_PLACES: Final = "`response`, `at PATH` for a place in a JSON response, or 
 def _label(fields: Fields, key: str) -> LabelTree | None:
     """The class that the agent should give."""
     fields.forbid_empty(key)
-    read: _Label | None = LABEL.read(fields, key)
-    return None if read is None else LabelTree(fields.key(key).at, expected=read.expected, source=read.source)
+    read: LabelTree | None = LABEL.read(fields, key)
+    return None if read is None else msgspec.structs.replace(read, at=fields.key(key).at)
 
 
-class _Label(NamedTuple):
-    expected: Str
-    source: str
-
-
-def _build_label(inner: Fields, given: dict[str, Any]) -> _Label | None:
+def _build_label(inner: Fields, given: dict[str, Any]) -> LabelTree | None:
     place: Str | None = given.get("from")
     source = "response" if place is None else label_source(place.value.strip())
     if place is not None and source is None:
         inner.fault(place.span, Finding("EV301", what="`from`", expected=LABEL_PLACES, found=f"`{place.value}`"))
     expected = given.get("expected")
-    return None if expected is None or source is None or inner.partial else _Label(expected, source)
+    if expected is None or source is None or inner.partial:
+        return None
+    return LabelTree(inner.anchor.at, expected=expected, source=source)
 
 
 def label_source(written: str) -> str | None:
@@ -327,11 +324,8 @@ def _report_misspelt(fields: Fields, value: Node) -> None:
 
 def _build_stub(inner: Fields, given: dict[str, Any]) -> StubAnswerTree | None:
     """An answer of a stub, which says one thing."""
-    said = [key for key in _SAID if key in inner]
-    if not said and not inner.has_typos:
+    if not inner.allow_one(_SAID) and not inner.has_typos:
         inner.require(_SAID[0], why="say what the tool returns with `answer:`, or why it fails with `error:`")
-    for key in said[1:]:
-        inner.fault(inner.key(key), Finding("EV312", key=key, other=said[0]))
     inner.forbid_empty("error")
     if "answer" in inner and "answer" not in given:  # null, which is a result as any other
         given["answer"] = inner.by_key["answer"][1]
@@ -353,29 +347,22 @@ def _files(fields: Fields, key: str) -> tuple[FixtureTree, ...] | None:
 
 
 def _rubric(fields: Fields, key: str) -> Node | None:
-    return _with_json_names(fields.node(key))
-
-
-_JSON_NAMES: Final = {"max_score": "maxScore", "min_score": "minScore"}
-
-
-def _with_json_names(node: Node | None) -> Node | None:
     """A rubric with the names of the case model, whose records its entries are."""
+    node: Node | None = fields.node(key)
     if not isinstance(node, Sequence):
         return node
     items = tuple(_renamed(item) if isinstance(item, Mapping) else item for item in node.items)
     return msgspec.structs.replace(node, items=items)
 
 
+_JSON_NAMES: Final = {"max_score": "maxScore", "min_score": "minScore"}
+
+
 def _renamed(mapping: Mapping) -> Mapping:
-    written = {key.text for key, _ in mapping.pairs}
-    pairs = tuple((_renamed_key(key, written), value) for key, value in mapping.pairs)
-    return msgspec.structs.replace(mapping, pairs=pairs)
-
-
-def _renamed_key(key: Scalar, written: set[str]) -> Scalar:
-    name = _JSON_NAMES.get(key.text, key.text)
-    return key if name == key.text or name in written else msgspec.structs.replace(key, text=name)
+    """A mapping whose keys have their names in JSON, unless it has a key of that name as well."""
+    names = {ours: name for ours, name in _JSON_NAMES.items() if name not in fields_of(mapping)}
+    pairs = ((msgspec.structs.replace(key, text=names.get(key.text, key.text)), value) for key, value in mapping.pairs)
+    return msgspec.structs.replace(mapping, pairs=tuple(pairs))
 
 
 def _for_each(fields: Fields, key: str) -> ForEachTree | None:
@@ -398,20 +385,16 @@ def _build_for_each(inner: Fields, given: dict[str, Any]) -> ForEachTree | None:
     if "rows" not in inner:
         inner.forbid_empty("file")
     key, file = given.get("key"), given.get("file")
-    tree: ForEachTree | None = None
     if file is not None:
-        tree = ForEachTree(span=file.span, file=file, key=key)
-        if "rows" in inner:
-            inner.fault(inner.key("rows"), Finding("EV312", key="rows", other="file"))
-    elif "rows" in inner:
+        inner.allow_one(("file", "rows"))
+        return ForEachTree(span=file.span, file=file, key=key)
+    if "rows" in inner:
         inner.forbid_empty("rows")
-        tree = _listed(inner, "rows", key)
-    elif not inner.partial:
-        inner.fault(
-            inner.anchor.span,
-            Finding("EV202", key="rows", what="`for_each`", why="add `rows:` with a list, or `file:`"),
-        )
-    return tree
+        return _listed(inner, "rows", key)
+    if not inner.partial:
+        why = "add `rows:` with a list, or `file:`"
+        inner.fault(inner.anchor.span, Finding("EV202", key="rows", what="`for_each`", why=why))
+    return None
 
 
 def _listed(fields: Fields, key: str, column: Str | None) -> ForEachTree | None:

@@ -488,7 +488,11 @@ def _mapped(fields: Fields, item: Mapping, type_: Node | None, by_key: o.Keys, l
     own = tuple(pair for key, pair in by_key.items() if not _is_beside(key))
     line = asked(own)
     if line is None:
-        fields.fault(*_no_check(fields, item, own))
+        several = [key for key, value in own if key.text not in SUBJECTS and asked(((key, value),)) is not None]
+        if len(several) > 1:
+            fields.fault(several[1], Finding("EV170", names=tuple(key.text for key in several)))
+        else:
+            fields.fault(item.pairs[0][0] if item.pairs else item, _without_type(fields, item))
         return None
     if line.parse.node is None and _is_foreign(fields, item):
         return None
@@ -556,14 +560,6 @@ def _is_beside(key: str) -> bool:
     return key in LINK_KEYS or key.startswith("x-")
 
 
-def _no_check(fields: Fields, item: Mapping, own: Pairs) -> tuple[Node, Finding]:
-    """The finding about a mapping without a `type:`, and its place."""
-    several = [key for key, value in own if key.text not in SUBJECTS and asked(((key, value),)) is not None]
-    if len(several) > 1:
-        return several[1], Finding("EV170", names=tuple(key.text for key in several))
-    return (item.pairs[0][0] if item.pairs else item), _without_type(fields, item)
-
-
 def _without_type(fields: Fields, item: Mapping) -> Finding:
     """The finding about a mapping without a `type:`; `contains: x` is plain enough for a fix."""
     from evalc.dsl.meant import may_be_text  # noqa: PLC0415 - as above
@@ -583,8 +579,10 @@ def _without_type(fields: Fields, item: Mapping) -> Finding:
         is_text = key.text in TEXT_TYPES and isinstance(value, Scalar) and value.style == "plain"
         is_rule = may_be_text(raw, of=key.text) if is_text else "\n" not in raw and is_sound_rule(key.text, raw)
         if key.text in CHECKS and is_rule:
-            new = f"type: {key.text}{_behind_type(fields.source, item, key)}rule: "
-            fix = Fix.of(text, key.start, value.start, new)
+            line_end = _LINE_END.search(text)
+            next_line = (line_end[0] if line_end else "\n") + " " * (fields.source.position(key.start).column - 1)
+            between = ", " if text[item.start] == "{" else next_line
+            fix = Fix.of(text, key.start, value.start, f"type: {key.text}{between}rule: ")
             return no_type(fix=fix, advice=f"write it as `type: {key.text}` and `rule: {raw}`")
         if nearest(key.text, ("type",)) is not None:
             fix = Fix.of(text, key.start, key.end, "type")
@@ -605,14 +603,6 @@ def _line_of_pair(source: Source, item: Mapping) -> str | None:
     if not is_whole or "\n" in written or source.text[key.end : value.start].strip() not in {":", ""}:
         return None
     return meant_by_pair(key.text, rule, value.text if isinstance(value, Scalar) else None, written)
-
-
-def _behind_type(source: Source, item: Mapping, key: Scalar) -> str:
-    """The separator between two keys of the mapping: a comma in braces, else a line break and the indentation."""
-    if source.text[item.start] == "{":
-        return ", "
-    end = _LINE_END.search(source.text)
-    return (end[0] if end else "\n") + " " * (source.position(key.start).column - 1)
 
 
 def _group(inner: Fields, op: GroupOp) -> CheckBody | None:

@@ -111,10 +111,6 @@ def _pattern(fields: Fields, key: str) -> _Built:
     return () if text is None else (_leaf(text.at, key, text.value, [g.Text(*text.span, text.value)]),)
 
 
-def _keys(fields: Fields, node: Node, what: str, _places: o.Places) -> Any:
-    return o.take_texts(fields, node, what, [])
-
-
 def _types(fields: Fields, node: Node, what: str, _places: o.Places) -> dict[str, str] | None:
     pairs = fields.pairs_of(node, what)
     if pairs is None:
@@ -197,7 +193,11 @@ EXPECT: Final = k.Shape(
         "minLength": k.Key(_BOUND, "The response has at least this many characters."),
         "maxLength": k.Key(_BOUND, "The response has at most this many characters."),
         "jsonValid": _flag("The response is JSON."),
-        "requiredKeys": _one(k.list_of(k.text()), _keys, "The response is a JSON object with these keys."),
+        "requiredKeys": _one(
+            k.list_of(k.text()),
+            lambda fields, node, what, _: o.take_texts(fields, node, what, []),
+            "The response is a JSON object with these keys.",
+        ),
         "typeChecks": _one(
             k.anything(), _types, "The response is a JSON object whose keys have values of these types."
         ),

@@ -109,8 +109,7 @@ def _variant(fields: Fields, name: Str, value: Node) -> VariantTree | None:
     if all(inner.node(key) is None for key in given):
         for key in given:
             inner.forbid_empty(key)
-    for key in given[1:]:
-        inner.fault(inner.key(key), Finding("EV312", key=key, other=given[0]))
+    inner.allow_one(given)
     variant = VariantTree(name=name, **read)
     fields.partial |= inner.partial
     return variant if variant.file or variant.id else None

@@ -304,7 +304,7 @@ def build_suite(source: Source, node: Mapping, kind: Document, problems: Diagnos
 def _build_suite(fields: Fields, given: dict[str, Any]) -> SuiteTree:
     for key in ("description", "id", "role", "instructions"):
         given.pop(key, None)
-    _allow_one_prompt(fields)
+    fields.allow_one(PROMPTS)
     block: _Block = given.pop("eval", None) or _Block(fields, given)
     criteria: _Criteria = block.given.pop("criteria", _Criteria((), is_partial=False))
     inputs = given.get("inputs")
@@ -340,12 +340,6 @@ def _block(fields: Fields, key: str) -> _Block:
     return _Block(block, EVAL.of(block))
 
 
-def _allow_one_prompt(fields: Fields) -> None:
-    given = [key for key in PROMPTS if key in fields]
-    for key in given[1:]:
-        fields.fault(fields.key(key), Finding("EV312", key=key, other=given[0]))
-
-
 class _Criteria(NamedTuple):
     """The criteria, and whether something of them is wrong and left out."""
 
@@ -364,8 +358,7 @@ def _criteria(block: Fields, key: str) -> _Criteria:
 
 
 def _build_gates(gates: Fields, given: dict[str, Any]) -> GatesTree:
-    if "max_p95" in gates and "max_p95_ms" in gates:
-        gates.fault(gates.key("max_p95_ms"), Finding("EV312", key="max_p95_ms", other="max_p95"))
+    gates.allow_one(("max_p95", "max_p95_ms"))
     return GatesTree(**given, places=dict(_places_of_gates(gates)))
 
 

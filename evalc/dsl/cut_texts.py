@@ -77,8 +77,10 @@ class _Walk:
         if holds == "settings":
             return
         if isinstance(node, Scalar):
-            if holds != "checks":
-                self._scalar(node, holds, in_flow=in_flow)
+            cut = cut_off(self._source, node) if holds != "checks" else None
+            if cut is not None:
+                is_torn = in_flow and _INSIDE_BRACKETS.search(self._source.text, node.end, cut.end)
+                self._report(cut, holds, is_sound=not is_torn)
             return
         place = (node.start, node.end, holds)
         if place in self._seen:
@@ -141,13 +143,6 @@ class _Walk:
             case _:
                 below = self._holds.get(name)
                 return below or ("own" if holds == "criteria" else holds)
-
-    def _scalar(self, node: Scalar, holds: _Holds, *, in_flow: bool) -> None:
-        cut = cut_off(self._source, node)
-        if cut is None:
-            return
-        text = self._source.text
-        self._report(cut, holds, is_sound=not (in_flow and _INSIDE_BRACKETS.search(text, node.end, cut.end)))
 
     def _report(self, cut: Span, holds: _Holds, *, is_sound: bool = True) -> None:
         """Report a text, with a fix if the whole text can be in quotes in its place."""

@@ -75,7 +75,8 @@ def _misspells_prompt(node: Mapping, keys: Set[str]) -> bool:
     """Whether a document with an id has the other keys of a prompt file, and its prompt under a misspelt key."""
     if keys & _OF_SUITES or not keys & {"inputs", "eval"}:
         return False
-    return any(nearest(key.text, ("prompt", *_OF_SUITES)) == "prompt" for key, value in node.pairs if _is_text(value))
+    texts = (key.text for key, value in node.pairs if isinstance(value, Scalar))
+    return any(nearest(key, ("prompt", *_OF_SUITES)) == "prompt" for key in texts)
 
 
 def typo_in(node: Node | None, *, by_name: bool) -> MisspeltKey | None:
@@ -202,10 +203,6 @@ def _holds_evals(items: list[object]) -> bool:
 def _holds_cases(value: Node | None) -> bool:
     """Whether a value is a list in which something looks like a test case of ours."""
     return any(fields_of(item).keys() & _OF_CASES for item in items_of(value))
-
-
-def _is_text(value: Node) -> bool:
-    return isinstance(value, Scalar)
 
 
 def is_eval_name(name: str) -> bool:

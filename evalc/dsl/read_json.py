@@ -285,7 +285,7 @@ def _tokenized(text: str, start: int) -> Iterator[tuple[str, _Member]]:
             end = match.end()
         if (depth == 0 and character in "]}") or (depth == 1 and character == ","):
             if begin >= 0:
-                value = Span(begin, _value_end(text, begin, at))
+                value = Span(begin, begin + len(text[begin:at].rstrip()))
                 if in_list:
                     yield str(index), _Member(value, value)
                 elif key is not None:
@@ -299,7 +299,3 @@ def _tokenized(text: str, start: int) -> Iterator[tuple[str, _Member]]:
             begin, end = at, match.end()
         if character in "[{":
             depth += 1
-
-
-def _value_end(text: str, begin: int, behind: int) -> int:
-    return begin + len(text[begin:behind].rstrip())

@@ -195,9 +195,14 @@ class _Scan:
         if mark == ",":
             inner.next()
         elif mark in ("]", "}"):
-            self._close(span)
+            if len(self._open) > 1:
+                self._open.pop()
+                if self._open[-1].entry() in self.places:
+                    self._value(span, self._open[-1])
+        elif mark == self._assigns and not inner.in_value:
+            inner.in_value = True
         elif not inner.in_value:
-            self._take_key(mark, span, inner)
+            _take_name(mark, span, inner)
         elif mark in ("[", "{"):
             self._value(span, inner)
             if len(self._open) < _DEEPEST:
@@ -235,12 +240,6 @@ class _Scan:
         top.key = []
         self._in_header = False
 
-    def _take_key(self, mark: str, span: Span, inner: _Open) -> None:
-        if mark == self._assigns:
-            inner.in_value = True
-        else:
-            _take_name(mark, span, inner)
-
     def _value(self, span: Span, inner: _Open) -> None:
         """Record that a value begins, or continues with another token (`1.5`, a date)."""
         if not self._toml and len(self._open) == 1:
@@ -256,12 +255,6 @@ class _Scan:
             self.places[path] = KeyPlace(known.key, Span(known.value.start, span.end))
         elif not self._toml:
             self.repeated.append((path, key))
-
-    def _close(self, span: Span) -> None:
-        if len(self._open) > 1:
-            self._open.pop()
-            if self._open[-1].entry() in self.places:
-                self._value(span, self._open[-1])
 
 
 def _take_name(mark: str, span: Span, table: _Open) -> None:

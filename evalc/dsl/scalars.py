@@ -1,7 +1,7 @@
 """Reads scalars by YAML 1.2's core schema, without its surprises.
 
 Digits with a leading zero stay text (`007`), and what JSON cannot hold (`.inf`, `.nan`, `1e400`) is an error. That a
-scalar could be a number does not make it one: where text is expected, `text_of` gives it as it was written. Reasons,
+scalar could be a number does not make it one: where text is expected, it is taken as it was written. Reasons,
 such as why a case is skipped, are read in one way in YAML, in the rows of tables and in eval JSON.
 """
 
@@ -43,11 +43,6 @@ _TAG_KINDS: Final[dict[str, Kind]] = {
 }
 
 
-def text_of(scalar: Scalar) -> str:
-    """The text as it was written: `1.50`, `yes` and `007` are themselves."""
-    return scalar.text
-
-
 def kind_of(scalar: Scalar) -> Kind:
     """The kind of a scalar in YAML; an explicit tag has the last word."""
     if scalar.tag:
@@ -61,7 +56,8 @@ def value_of(scalar: Scalar, report: Report) -> Value:
     kind = kind_of(scalar)
     if kind == "str":
         return text
-    if scalar.tag and not _fits(text, kind):
+    # A text has to be of the kind that its tag says; a whole number can be a float.
+    if scalar.tag and _plain_kind(text) not in (("int", "float") if kind == "float" else (kind,)):
         report(scalar.span, Finding("EV117", tag=scalar.tag))
         return text
     match kind:
@@ -100,11 +96,6 @@ def _plain_kind(text: str) -> Kind:
     if _INT.fullmatch(text):
         return "int"
     return "float" if _FLOAT.fullmatch(text) else "str"
-
-
-def _fits(text: str, kind: Kind) -> bool:
-    """Whether a text can be of the kind that its tag says; a whole number can be a float."""
-    return (plain := _plain_kind(text)) == kind or (kind == "float" and plain == "int")
 
 
 def _number(text: str, kind: Literal["int", "float"]) -> int | float | None:

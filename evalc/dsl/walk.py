@@ -310,6 +310,13 @@ class Fields:
         """Report a key that cannot stand beside another."""
         self.fault(self.key(key), Finding("EV421", key=key, turns=other))
 
+    def allow_one(self, keys: Iterable[str]) -> list[str]:
+        """Those of the keys that are there; all but the first are reported, since they exclude each other."""
+        given = [key for key in keys if key in self.by_key]
+        for key in given[1:]:
+            self.fault(self.key(key), Finding("EV312", key=key, other=given[0]))
+        return given
+
     def require(self, key: str, *, why: str = "") -> None:
         """Report that a key is missing or has no value, if it is so; a misspelt one is reported already."""
         if key in self.by_key:

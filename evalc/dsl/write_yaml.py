@@ -138,16 +138,12 @@ def _block(text: str, behind: int, column: int, *, is_item: bool) -> tuple[str, 
     if _BLOCK.fullmatch(text) and not _SPACE_AT_END.search(text):
         if "\n" in text:
             header, lines = "|" if text.endswith("\n") else "|-", text.removesuffix("\n").split("\n")
-        elif not is_item and behind + len(text) >= _WIDEST and _is_prose(text):
+        elif not is_item and behind + len(text) >= _WIDEST and len(text) <= _LONGEST_FOLDED and text[0] not in "{[":
+            # It is for reading: a document or data on one line stays on one.
             folded = TextWrapper(max(_WIDEST - column, 60), break_long_words=False, break_on_hyphens=False).wrap(text)
             if len(folded) > 1 and " ".join(folded) == text:
                 header, lines = ">-", folded
     return header or _scalar(text, in_flow=False), (f"{' ' * column}{line}" if line else "" for line in lines)
-
-
-def _is_prose(text: str) -> bool:
-    """Whether a text is for reading: a document or data on one line stays on one."""
-    return len(text) <= _LONGEST_FOLDED and text[0] not in "{["
 
 
 def _flow(value: Data) -> str:
@@ -245,8 +241,7 @@ def _bare(data: Data) -> Data:
 def _read_back(text: str) -> object:
     broken: list[Span] = []
     documents = read_yaml(Source("", text), lambda span, _finding: broken.append(span))
-    root = documents[0] if len(documents) == 1 and not broken else None
-    return None if root is None else to_plain(root, lambda span, _finding: broken.append(span))
+    return to_plain(documents[0]) if len(documents) == 1 and not broken else None
 
 
 def _read_elsewhere(text: str) -> object:

@@ -388,7 +388,7 @@ def _rest_of_line(text: str, start: int) -> str:
 
 
 def _value_of(line: str) -> str:
-    """What is behind the key or the dashes of a line."""
+    """The part of a line behind its key or its dashes."""
     key = _KEY.match(line) or _DASHES.match(line)
     return line[key.end() if key is not None else 0 :].rstrip()
 
