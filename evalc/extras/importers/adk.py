@@ -22,7 +22,6 @@ from evalc.dsl.sources import read_source
 from evalc.dsl.write_yaml import Noted
 from evalc.extras.importers.imported import (
     FURTHER,
-    NO_COUNTERPART,
     Imported,
     Importing,
     Unmappable,
@@ -76,9 +75,7 @@ class _Importer(Importing):
         self.head.append(f"Imported from {path.name} (ADK).")
         self.criteria = self._criteria(path.parent / _CONFIG)
         top = _snake(root)
-        for key, value in top.items():
-            if key not in _OF_SETS:
-                self.head.append(self.leave_out(value, f"`{key}`", NO_COUNTERPART, decides=False))
+        self.head += self.further(top, _OF_SETS)
         items = items_of(top.get("eval_cases", root))
         if not top and any("query" in fields_of(each) for each in items):
             items = (root,)  # the turns of one case
@@ -109,11 +106,7 @@ class _Importer(Importing):
 
     def _case(self, node: Node) -> tuple[dict[str, Any], list[str]]:
         values = _snake(node)
-        comments = [
-            self.leave_out(value, f"`{key}`", NO_COUNTERPART, decides=False)
-            for key, value in values.items()
-            if key not in _OF_CASES
-        ]
+        comments = self.further(values, _OF_CASES)
         states = [_snake(values.get(key)).get("state") for key in ("session_input", "initial_session")]
         for state in (*states, values.get("final_session_state")):
             if state is not None and to_plain(state):

@@ -307,6 +307,11 @@ class Importing:
         self.is_whole &= not decides
         return left_out(self.problems, self.source, node.span, what, why)
 
+    def further(self, values: Mapping[str, Node], known: Container[str]) -> list[str]:
+        """Report the keys that are not known, without which all else means the same; the comments that say so."""
+        others = ((key, value) for key, value in values.items() if key not in known)
+        return [self.leave_out(value, f"`{key}`", NO_COUNTERPART, decides=False) for key, value in others]
+
     def differs(self, node: Node, what: str, why: str, *, decides: bool = True) -> tuple[str, ...]:
         """Report, once for the file, what means only nearly the same; the comments that say so.
 

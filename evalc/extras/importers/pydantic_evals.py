@@ -97,12 +97,7 @@ class _Importer(Importing):
         values = fields_of(node)
         if "inputs" not in values:
             raise Unmappable("it has no `inputs`")
-        known = ("name", "inputs", "metadata", "expected_output", "evaluators")
-        comments = [
-            self.leave_out(value, f"`{key}`", NO_COUNTERPART, decides=False)
-            for key, value in values.items()
-            if key not in known
-        ]
+        comments = self.further(values, ("name", "inputs", "metadata", "expected_output", "evaluators"))
         inputs, expected = to_plain(values["inputs"]), to_plain(values.get("expected_output"))
         asked = [*everywhere, *map(_asked, items_of(values.get("evaluators")))]
         entries, behind = self._checks(asked, expected)
