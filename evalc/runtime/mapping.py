@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import chain
+from math import isfinite
 from typing import Any, Final, final
 from uuid import uuid4
 
@@ -239,7 +240,7 @@ def _parsed(value: Any, within: tuple[str | int, ...]) -> Any:
             return {key: _parsed(item, (*within, key)) for key, item in value.items()}
         case list():
             return [_parsed(item, (*within, index)) for index, item in enumerate(value)]
-        case None | bool() | int() | float():
+        case None | bool() | int() | float() if not isinstance(value, float) or isfinite(value):
             return value
         case _:
             raise BadBody("a value that JSON can say", within)

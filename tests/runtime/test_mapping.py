@@ -72,6 +72,7 @@ def test_a_hostile_message_stays_one_text(hostile: str) -> None:
         ({"a": "{{message"}, "closed by", ("a",)),
         ({"{{id}}": 1}, "keys", ()),
         ({"a": object()}, "JSON can say", ("a",)),
+        ({"a": [1.5, float("nan")]}, "JSON can say", ("a", 1)),
     ],
 )
 def test_a_bad_template_says_why_and_where(template: Any, words: str, within: tuple[str | int, ...]) -> None:
