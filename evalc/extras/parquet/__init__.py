@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final, final
 
 import pyarrow as pa
@@ -66,14 +67,11 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     """The file, a piece for every few thousand rows; cases that were not run have no `attempt`."""
     sink = _Pieces()
     with pq.ParquetWriter(pa.PythonFile(sink, mode="w"), SCHEMA, compression="zstd") as writer:
-        rows: list[_Row] = []
-        for row in _rows(run):
-            rows.append(row)
-            if len(rows) == _ROWS_AT_ONCE:
-                writer.write_table(pa.Table.from_pylist(rows, SCHEMA))
-                rows.clear()
-                yield sink.take()
-        writer.write_table(pa.Table.from_pylist(rows, SCHEMA))
+        rows = _rows(run)
+        while len(some := list(islice(rows, _ROWS_AT_ONCE))) == _ROWS_AT_ONCE:
+            writer.write_table(pa.Table.from_pylist(some, SCHEMA))
+            yield sink.take()
+        writer.write_table(pa.Table.from_pylist(some, SCHEMA))
     yield sink.take()
 
 
