@@ -39,6 +39,7 @@ _LONGEST_NAME: Final = 40
 _LONGEST_QUOTED: Final = 200
 
 _FORMS: Final[dict[str, Callable[[Any], str]]] = {
+    "a": lambda noun: f"{'an' if noun[0] in 'aeio' else 'a'} {noun}",
     "listed": listed,
     "some": lambda names: first_of(names, _MOST_LISTED, "`{}`".format),
     "joined": ", ".join,

@@ -480,7 +480,7 @@ def _mapped(fields: Fields, item: Mapping, type_: Node | None, by_key: o.Keys, l
         used = inner.filled(USE)
         return inner, None if used is None else CheckUse(inner.anchor.at, name=used)
     if op := next((op for op in GROUPS if op in by_key), None):
-        inner = inside(f"an `{op}` check", op)
+        inner = inside(f"{'a' if op == 'not' else 'an'} `{op}` check", op)
         return inner, _group(inner, op)
     if trap := quoting.split_at_colon(fields.source, item):
         fields.fault(trap, _unquoted("EV120", fields.source, *trap))

@@ -13,6 +13,7 @@ import pytest
 
 import evalc
 from evalc.config.load import load_settings
+from evalc.diagnostics import Finding
 from evalc.diagnostics.catalogue import CONDITION, FIELD, SAVED, Entry, Wording, entries, saved_table
 from evalc.diagnostics.fixing import fixed
 
@@ -192,3 +193,8 @@ def test_an_invalid_entry_is_not_read(text: str, tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("evalc.diagnostics.catalogue.TABLE", file)
     with pytest.raises(ValueError, match="`"):
         saved_table()
+
+
+@pytest.mark.parametrize(("what", "noun"), [("operator", "an operator"), ("tier", "a tier"), ("unit", "a unit")])
+def test_a_noun_has_its_article(what: str, noun: str) -> None:
+    assert Finding("EV302", what=what, value="x", choices=("y",)).message() == f"`x` is not {noun}"
