@@ -101,7 +101,7 @@ def import_files(
         return code
     if target is None:
         _print_imported(imported)
-        if output is None and imported:
+        if output is None:
             print_lines([f"nothing is written: `-o {imported[0].file_name}` writes it to a file"], sys.stderr)
         return code
     needed = _needed(imported, folder)

@@ -19,7 +19,6 @@ from evalc.model.result import (
     CriterionSummary,
     Outcome,
     RunSummary,
-    SkippedCase,
     Status,
     SuiteResult,
     Summary,
@@ -158,7 +157,8 @@ def suite_lines(
     if result.selected:
         yield f"  {selected_line(result.selected, result.summary.total_cases)}"
     yield from _scores(result.summary, result.judges or (), writer)
-    yield from _skipped(suite.skipped, result.summary.skipped, writer)
+    skipped = (writer.in_short(f"{case.id}  {why_skipped(case)}") for case in suite.skipped)
+    yield from _first(f"SKIPPED ({result.summary.skipped})", skipped, result.summary.skipped, writer)
     yield from _stopped(result, writer)
     yield from _changes(result, writer)
     yield from _gates(result, writer)
@@ -226,17 +226,6 @@ def repeats_line(summary: Summary) -> str | None:
     return f"{' | '.join(parts)} over {counted(once.cases, 'repeated case')}{fewer}"
 
 
-def _skipped(cases: Iterable[SkippedCase], count: int, writer: Writer) -> Iterator[str]:
-    """The cases that were not run, and why: the first of them."""
-    if not count:
-        return
-    yield writer.painted(f"  SKIPPED ({count})", "yellow")
-    for case in islice(cases, _MOST_SKIPPED):
-        yield f"    - {writer.in_short(f'{case.id}  {why_skipped(case)}')}"
-    if count > _MOST_SKIPPED:
-        yield f"    and {count - _MOST_SKIPPED} more"
-
-
 def _scores(summary: Summary, judges: Sequence[str], writer: Writer) -> Iterator[str]:
     """A line a criterion, with the judges where they scored it, and the suite's score under them."""
     if summary.score is None and not summary.criteria:
@@ -302,12 +291,16 @@ def _changes(result: SuiteResult, writer: Writer) -> Iterator[str]:
 
 def _listed(heading: str, ids: Sequence[str], baseline: str | None, writer: Writer) -> Iterator[str]:
     """Cases that are not those of the baseline: the first of them."""
-    if not ids:
-        return
-    yield writer.painted(f"  {heading} ({len(ids)}) since {visible(baseline or '')}", "yellow")
-    yield from (f"    - {visible(identity)}" for identity in ids[:_MOST_SKIPPED])
-    if len(ids) > _MOST_SKIPPED:
-        yield f"    and {len(ids) - _MOST_SKIPPED} more"
+    return _first(f"{heading} ({len(ids)}) since {visible(baseline or '')}", map(visible, ids), len(ids), writer)
+
+
+def _first(heading: str, lines: Iterable[str], count: int, writer: Writer) -> Iterator[str]:
+    """The first of so many lines below a heading; nothing of none."""
+    if count:
+        yield writer.painted(f"  {heading}", "yellow")
+        yield from (f"    - {line}" for line in islice(lines, _MOST_SKIPPED))
+    if count > _MOST_SKIPPED:
+        yield f"    and {count - _MOST_SKIPPED} more"
 
 
 # --- all suites ------------------------------------------------------------------------------------------------------

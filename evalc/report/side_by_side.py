@@ -28,7 +28,7 @@ from evalc.model.result import (
 from evalc.model.suite import key_of
 from evalc.report import ReportedSuite
 from evalc.report.groups import FailureGroups, group_lines
-from evalc.report.words import Cell, Writer, difference_words, milliseconds, more_cases, p_words
+from evalc.report.words import Cell, Writer, interval_words, milliseconds, p_words, to_settle
 
 MOST_ALIKE: Final = 12
 """A table of more rows leaves out those that are alike in every column."""
@@ -309,15 +309,13 @@ def _changes(found: Significance) -> str:
     if found.verdict == "unchanged":
         return ""
     left_out = f"; {counted(found.errors, 'error')} left out" if found.errors else ""
-    settled = f"; {more_cases(found.more_cases)}" if found.verdict == "inconclusive" else ""
     changed = f"{found.regressed} worse, {found.newly_passed} better of {found.pairs}"
-    return f"{changed}, {p_words(found.p_value)}{left_out}{settled}"
+    return f"{changed}, {p_words(found.p_value)}{left_out}{to_settle(found)}"
 
 
 def _interval(found: Difference) -> str:
     """The difference with its interval, without the verdict, which has a column of its own."""
-    words = difference_words(found)
-    return "" if found.verdict == "unchanged" else words.replace(f" {found.verdict}", "", 1)
+    return "" if found.verdict == "unchanged" else f"{interval_words(found)}{to_settle(found)}"
 
 
 def differences(suite: SuiteComparison) -> Iterator[tuple[str, Difference]]:

@@ -216,8 +216,8 @@ def significance_line(found: Significance) -> str:
         return f"unchanged: the same verdict in {counted(found.pairs, 'case')}{left_out}"
     regressed = f"{found.regressed or 'none'} of {counted(found.pairs, 'case')} regressed"
     newly = f"{found.newly_passed or 'none'} newly {'passes' if found.newly_passed <= 1 else 'pass'}"
-    settled = f"; {more_cases(found.more_cases)}" if found.verdict == "inconclusive" else ""
-    return f"{found.verdict}: {regressed}, {newly} (McNemar's exact test, {p_words(found.p_value)}){left_out}{settled}"
+    tested = f"McNemar's exact test, {p_words(found.p_value)}"
+    return f"{found.verdict}: {regressed}, {newly} ({tested}){left_out}{to_settle(found)}"
 
 
 def p_words(p_value: float) -> str:
@@ -227,15 +227,23 @@ def p_words(p_value: float) -> str:
 
 def difference_words(found: Difference) -> str:
     """A difference, its interval and the verdict, as `+0.04 (95 % interval +0.01 to +0.07) better`."""
-    if found.verdict == "unchanged":
-        return found.verdict
-    settled = f"; {more_cases(found.more_cases)}" if found.verdict == "inconclusive" else ""
+    changed = found.verdict != "unchanged"
+    return f"{interval_words(found)} {found.verdict}{to_settle(found)}" if changed else found.verdict
+
+
+def interval_words(found: Difference) -> str:
+    """A difference and its interval, as `+0.04 (95 % interval +0.01 to +0.07)`."""
     drawn = "" if found.clusters is None else f", {found.clusters} groups of cases"
     low, high = (
         signed if signed.startswith("-") else f"+{signed}" for signed in outward(found.low, found.high, digits=3)
     )
     interval = f"95 % interval {low} to {high}{drawn}"
-    return f"{round(found.difference, 3) + 0.0:+.3f} ({interval}) {found.verdict}{settled}"
+    return f"{round(found.difference, 3) + 0.0:+.3f} ({interval})"
+
+
+def to_settle(found: Significance | Difference) -> str:
+    """What would settle a verdict that is inconclusive, to stand behind it; empty for any other."""
+    return f"; {more_cases(found.more_cases)}" if found.verdict == "inconclusive" else ""
 
 
 def more_cases(count: int | None) -> str:
