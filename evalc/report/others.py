@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, pairwise
 from math import ceil
 from statistics import fmean
@@ -396,10 +396,8 @@ def strength_lines(strength: Strength, screen: Screen, *, verbose: bool = False)
     if len(strength.suites) > 1:
         yield from _paragraph("Suites", writer.table([_OF_SUITES, *map(_suite_strength, strength.suites)]), writer)
     weak = weak_places(strength)
-    if verbose:
-        yield from _paragraph("Faults missed", _missed(weak, writer), writer)
-    else:
-        yield from _paragraph("Lines that would notice more", _lines_to_add(weak, writer), writer)
+    title, below = ("Faults missed", _faults) if verbose else ("Lines that would notice more", _lines_to_add)
+    yield from _paragraph(title, _weakest(weak, below, writer), writer)
     if strength.criteria:
         yield from _paragraph("Criteria", writer.table([_OF_CRITERIA, *map(_criterion, strength.criteria)]), writer)
     yield from _paragraph("Checks that noticed nothing", _listed(idle_checks(strength), writer), writer)
@@ -452,52 +450,50 @@ def _suite_strength(suite: SuiteStrength) -> tuple[str, str, str]:
     return key_of(suite).short(), strength, f"{suite.killed} of {suite.mutants}"
 
 
-def _place_lines(place: WeakPlace, writer: Writer) -> Iterator[str]:
-    """The case, how much its checks notice, and where it is."""
-    case, cases = place.case, place.cases
-    where = "" if case.place is None else f"  {case.place}"
-    more = f" and {counted(cases - 1, 'more case')}" if cases > 1 else ""
-    words = f"{case.id}{more}: {case.killed} of {case.mutants} noticed{_by_turn(case)}{where}"
-    yield from writer.wrapped(words, "  ", "    ")
-
-
-def _lines_to_add(weak: Sequence[WeakPlace], writer: Writer) -> Iterator[str]:
-    """The cases that miss faults, each with the lines that would notice these, and how many each would."""
-    for place in weak[:_MOST_CASES]:
-        yield from _place_lines(place, writer)
-        counts: dict[tuple[str, str], int] = {}
-        without = 0
-        for survivor, times in place.missed:
-            if survivor.line is None:
-                without += times
-            else:
-                note = "" if not survivor.wording else ", fixes the wording"
-                key = survivor.line, note if survivor.proved else ", unproved"
-                counts[key] = counts.get(key, 0) + times
-        width = max((cells(visible(line)) for line, _ in counts), default=0)
-        for (line, note), times in list(counts.items())[:_MOST_SURVIVORS]:
-            beside = padded(visible(line), min(width, _WIDEST_LINE))
-            yield from writer.wrapped(f"{beside}  {counted(times, 'fault')}{note}", "    ", "      ")
-        if len(counts) > _MOST_SURVIVORS:
-            yield f"    and {counted(len(counts) - _MOST_SURVIVORS, 'more line')}"
-        if without:
-            yield from writer.wrapped(f"no line was found for {counted(without, 'fault')}", "    ")
+def _weakest(
+    weak: Sequence[WeakPlace], below: Callable[[Sequence[Missed], Writer], Iterator[str]], writer: Writer
+) -> Iterator[str]:
+    """The cases that miss faults, how much their checks notice, and where they are; `below` each is more of them."""
+    for case, cases, missed in weak[:_MOST_CASES]:
+        where = "" if case.place is None else f"  {case.place}"
+        more = f" and {counted(cases - 1, 'more case')}" if cases > 1 else ""
+        words = f"{case.id}{more}: {case.killed} of {case.mutants} noticed{_by_turn(case)}{where}"
+        yield from writer.wrapped(words, "  ", "    ")
+        yield from below(missed, writer)
     if len(weak) > _MOST_CASES:
         yield f"  and {counted(len(weak) - _MOST_CASES, 'more case')}; `--json` lists them all"
 
 
-def _missed(weak: Sequence[WeakPlace], writer: Writer) -> Iterator[str]:
-    for place in weak[:_MOST_CASES]:
-        yield from _place_lines(place, writer)
-        for survivor, times in place.missed[:_MOST_SURVIVORS]:
-            often = f" ({times} times)" if times > 1 else ""
-            yield from writer.wrapped(f"{fault_words(survivor)}: {survivor.difference}{often}", "    ", "      ")
-            if survivor.line is not None:
-                yield from writer.wrapped(f"{line_words(survivor)}: {survivor.line}", "      ", "        ")
-        if len(place.missed) > _MOST_SURVIVORS:
-            yield f"    and {len(place.missed) - _MOST_SURVIVORS} more"
-    if len(weak) > _MOST_CASES:
-        yield f"  and {counted(len(weak) - _MOST_CASES, 'more case')}; `--json` lists them all"
+def _lines_to_add(missed: Sequence[Missed], writer: Writer) -> Iterator[str]:
+    """The lines that would notice the faults, and how many each would."""
+    counts: dict[tuple[str, str], int] = {}
+    without = 0
+    for survivor, times in missed:
+        if survivor.line is None:
+            without += times
+        else:
+            note = "" if not survivor.wording else ", fixes the wording"
+            key = survivor.line, note if survivor.proved else ", unproved"
+            counts[key] = counts.get(key, 0) + times
+    width = max((cells(visible(line)) for line, _ in counts), default=0)
+    for (line, note), times in list(counts.items())[:_MOST_SURVIVORS]:
+        beside = padded(visible(line), min(width, _WIDEST_LINE))
+        yield from writer.wrapped(f"{beside}  {counted(times, 'fault')}{note}", "    ", "      ")
+    if len(counts) > _MOST_SURVIVORS:
+        yield f"    and {counted(len(counts) - _MOST_SURVIVORS, 'more line')}"
+    if without:
+        yield from writer.wrapped(f"no line was found for {counted(without, 'fault')}", "    ")
+
+
+def _faults(missed: Sequence[Missed], writer: Writer) -> Iterator[str]:
+    """The faults, each with a line that would notice it."""
+    for survivor, times in missed[:_MOST_SURVIVORS]:
+        often = f" ({times} times)" if times > 1 else ""
+        yield from writer.wrapped(f"{fault_words(survivor)}: {survivor.difference}{often}", "    ", "      ")
+        if survivor.line is not None:
+            yield from writer.wrapped(f"{line_words(survivor)}: {survivor.line}", "      ", "        ")
+    if len(missed) > _MOST_SURVIVORS:
+        yield f"    and {len(missed) - _MOST_SURVIVORS} more"
 
 
 def _by_turn(case: CaseStrength) -> str:
