@@ -167,7 +167,7 @@ def _add(insertions: Sequence[extras.challenge.Insertion], *, dry: bool) -> None
 
 
 def _refuse_no_share(flag: str, value: float | None) -> None:
-    """Reject a number that is not between 0 and 1; NaN, to which no number is less, is none of those either."""
+    """Reject a number that is not between 0 and 1."""
     if value is not None and not 0 <= value <= 1:
         raise UsageError(f"`{flag}` is between 0 and 1, and this is {value:g}")
 

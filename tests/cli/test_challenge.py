@@ -38,10 +38,10 @@ def test_the_json_that_other_tools_read(invoke: Invoke) -> None:
 def test_a_gate_on_the_strength(invoke: Invoke, project: Path) -> None:
     assert invoke("challenge", "evals", "--min-strength", "0.1").code == 0
     assert invoke("challenge", "evals", "--min-strength", "1").code == 1
-    for wrong in ("2", "-1", "nan"):
+    for wrong, why in (("2", "is between 0 and 1"), ("-1", "is between 0 and 1"), ("nan", "is not a number")):
         outcome = invoke("challenge", "evals", "--min-strength", wrong)
         assert (outcome.code, outcome.out) == (2, "")
-        assert "is between 0 and 1" in outcome.err
+        assert why in outcome.err
     (project / "evals" / "weather.eval.yaml").write_text(
         SUITE.replace("      message", "      skip: not now\n      message")
     )
