@@ -369,7 +369,10 @@ class Meaning:
         return found
 
     def _attribute(self, of: ast.expr, key: str) -> Denoted:
-        found, known = self.denoted(of), names.key(key)
+        known = names.key(key)
+        if ast.unparse(of) == "__root__.usage" and known in names.RUNS:
+            return Part("run", *names.RUNS[known])
+        found = self.denoted(of)
         if ast.unparse(of) == "__root__" and known in names.NAMES["calls"]:
             return _CALLS  # they are the answer's, whose text has the JSON
         if known in names.RUNS and (found == Part("unknown", "usage") or found[:2] == ("response", "")):  # type: ignore[index]

@@ -444,6 +444,13 @@ def test_long_lines_are_searched_for_odd_readings_in_linear_time() -> None:
         assert not odd_readings(f"equals .{words * 200_000}.")
 
 
+@pytest.mark.parametrize("path", ["toolCalls[0].name", "tool_calls[0].name", "usage.outputTokens", "usage.costUsd"])
+def test_what_the_answer_has_beside_its_text_is_no_place_in_its_json(path: str) -> None:
+    assert parse_check(f"$.{path} == 1").faults
+    assert not parse_check(f"at {path} == 1").faults
+    assert not parse_check("$.usage.credits == 1").faults
+
+
 def test_a_path_is_expected_once() -> None:
     for line in ("at ", "has fields ", "every item of "):
         (fault,) = parse_check(line).faults
