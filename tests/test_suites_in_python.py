@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import evalc
-from evalc.grammar.parse import parse_check
+from evalc.grammar.read_check import read_check
 from evalc.suites import WRITERS
 from tests.support.packages import install
 
@@ -455,5 +455,5 @@ def test_every_line_that_takes_values_has_its_function() -> None:
     for name, write in WRITERS.items():
         several: list[Any] = [["a", "b"]] if name.endswith("_of") else ["a"]
         line = write(*samples.get(name, several))
-        assert parse_check(line).node is not None, line
+        assert read_check(line).node is not None, line
         assert str(getattr(evalc, name).__doc__).startswith("The line of a check, `")

@@ -31,7 +31,6 @@ from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse
 from evalc.dsl.walk import Fields
 from evalc.grammar import nodes as g
 from evalc.grammar.nodes import Atom, Parsed, PatternAtom, ReadCheck, Text
-from evalc.grammar.parse import parse_check
 from evalc.grammar.read_check import exact_limits, misread, odd_readings, read_check
 from evalc.model.numbers import WEIGHT
 
@@ -323,7 +322,7 @@ def build_check(fields: Fields, item: Node, links: tuple[str, ...] = LINK_KEYS) 
     if lost is not None:
         fields.fault(lost, _unquoted("EV121", fields.source, item.start, lost.end))
         return None
-    parse = parse_check(text.value)
+    parse = read_check(text.value)
     cut = quoting.cut_off(fields.source, item) if goes_on else None
     if cut is not None and (cut_check := _cut_check(fields.source, cut, is_sound=not parse.faults)) is not None:
         fields.fault(cut, cut_check)
@@ -351,7 +350,7 @@ def _cut_check(source: Source, cut: Span, *, is_sound: bool) -> Finding | None:
     """The finding for a line that a `#` cuts off; None if neither what is left nor the whole line can be a check."""
     whole = source.text[cut.start : cut.end]
     if "\n" not in whole:
-        if not parse_check(whole).faults:
+        if not read_check(whole).faults:
             return Finding("EV156", fix=quoting.in_quotes(source, *cut), quoted=quoting.quoted_line(whole))
         from evalc.dsl.meant import meant_by  # noqa: PLC0415 - as below
 

@@ -17,7 +17,7 @@ from evalc.dsl.quoting import quoted_line
 from evalc.dsl.tree import CheckJson, CheckLeaf, CheckTree
 from evalc.dsl.walk import Fields, described
 from evalc.grammar import nodes as g
-from evalc.grammar.parse import parse_check
+from evalc.grammar.read_check import read_check
 from evalc.model.case import FieldType
 
 _Built = tuple[CheckLeaf | CheckJson, ...]
@@ -32,7 +32,7 @@ def build_expect(fields: Fields, key: str) -> tuple[CheckTree, ...]:
 def _is_a_line(fields: Fields) -> bool:
     """Whether there is a check on one line, which belongs into `validate:`; it is reported."""
     node = fields.node("expect")
-    if not isinstance(node, Scalar) or parse_check(node.text).faults:
+    if not isinstance(node, Scalar) or read_check(node.text).faults:
         return False
     text = fields.source.text
     corrected = f"validate: [{quoted_line(text[node.start : node.end])}]"

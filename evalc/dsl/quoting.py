@@ -9,7 +9,7 @@ from typing import Final
 from evalc.base.source import AliasedSpan, Source, Span
 from evalc.diagnostics import Fix
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
-from evalc.grammar.parse import parse_check
+from evalc.grammar.read_check import read_check
 
 _IN_BRACKETS: Final = frozenset("[]{},")
 _SPACES: Final = (" ", "\t")
@@ -138,7 +138,7 @@ def check_around(source: Source, at: int, brackets: Iterable[int]) -> Span | Non
 
 def is_check(line: str) -> bool:
     """Whether a line is a check."""
-    return not parse_check(line).faults
+    return not read_check(line).faults
 
 
 def _items_in(text: str, opening: int) -> Iterator[Span]:
@@ -181,7 +181,7 @@ def split_at_colon(source: Source, mapping: Mapping) -> Span | None:
     if key.style != "plain":
         return None
     stretches = [*_lines_of(source, mapping, key, value)]
-    whole = next((span for span in stretches if not parse_check(source.text[slice(*span)]).faults), None)
+    whole = next((span for span in stretches if not read_check(source.text[slice(*span)]).faults), None)
     return stretches[-1] if whole is None and _inside_string(key.text) else whole
 
 

@@ -27,6 +27,8 @@ _LONGEST_REMEMBERED: Final = 1_000
 
 MAX_FAULTS: Final = 20
 """How many faults of one text are reported."""
+MAX_DEPTH: Final = 50
+"""How deep parentheses, `not` and values may nest, and blocks of templates."""
 
 
 class Node(msgspec.Struct, frozen=True, gc=False):
@@ -152,6 +154,19 @@ def parsed(node: N | None, faults: list[Fault]) -> Parsed[N]:
     """The node when there are no faults, else the first of the faults, in the order of their places."""
     in_order = sorted(faults, key=lambda fault: (fault.start, fault.end))
     return Parsed(None if faults else node, tuple(in_order[:MAX_FAULTS]))
+
+
+def too_long(text: str, limit: int) -> Parsed[Any]:
+    """The parse of a text that is longer than can be read."""
+    return Parsed(None, (Fault(limit, len(text), Finding("EV139", what="length", limit=limit)),))
+
+
+class TooDeep(Exception):
+    """Something is nested too deep; holds the fault."""
+
+    def __init__(self, start: int, end: int) -> None:
+        super().__init__()
+        self.fault = Fault(start, end, Finding("EV139", what="depth", limit=MAX_DEPTH))
 
 
 def remembered(parse: F) -> F:

@@ -7,8 +7,8 @@ themselves; the table of a language is loaded by the first one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Any, Final, Literal, cast, final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, Literal, cast, final
 
 from evalc.check.forms import Placed
 from evalc.check.tree import At, Bounds, Check, Measure, Measured, Of, Test
@@ -26,20 +26,13 @@ MAX_TEMPLATE: Final = 1_000_000
 """The most characters of a text that holds tags; a text without any may have any length."""
 
 
-parse_check: Final = read_check
-
-
 def parse_place(text: str) -> str | None:
     """The path that `at PATH` names; None for any other text."""
-    match parse_check(f"{text} non-empty").node:
+    match read_check(f"{text} non-empty").node:
         case n.ReadCheck(check=Of(At(path), Test("non_empty"))):
             return path
         case _:
             return None
-
-
-def _too_long(text: str, limit: int = MAX_LINE) -> n.Parsed[Any]:
-    return n.Parsed(None, (Fault(limit, len(text), Finding("EV139", what="length", limit=limit)),))
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------
@@ -52,7 +45,7 @@ def parse_rule(type_: str, text: str) -> n.Parsed[n.ReadCheck]:
     in a class, flags of letters only); any other text is taken as a pattern literally.
     """
     if len(text) > MAX_LINE:
-        return _too_long(text)
+        return n.too_long(text, MAX_LINE)
     if type_ == "regex" and text[:1] not in ("", "/"):  # for what is plainly no literal, nothing is parsed
         return n.Parsed(n.ReadCheck(0, len(text), Test("matches", (text, "")), (_pattern_place(text),)), ())
     return _rule(text, type_)
@@ -146,24 +139,20 @@ RULE_TYPES: Final = frozenset(_CHECKS)
 
 # --- templates -------------------------------------------------------------------------------------------------------
 
-MAX_DEPTH: Final = 50
-"""How deep blocks may nest."""
-
 _WRITTEN: Final = r"[A-Za-z_][\w.-]*(?:\[[0-9]{1,9}\](?:\.[\w.-]*)?)*"
 """A name as templates write it, perhaps a path: `order.items[0].sku`."""
 _NAME: Final = re.compile(rf"{_WRITTEN}(?=\s*\}}\}})")
 _ANY_TAG: Final = re.compile(r"\{\{(?P<inside>(?:[^{}]|\{(?!\{)|\}(?!\}))*)(?P<close>\}\})?")
 _HELPER: Final = re.compile(r"\s*[#/]\s*(\w*)")
 _OPENER: Final = re.compile(r"(?<!\\)\{\{(?=\s*#)")
+_HELPERS: Final = ("if", "unless", "each")
+_ONE: Final = "|".join(_HELPERS)
+_SOURCES: Final[Mapping[str, Literal["seed", "snapshot"]]] = {"SEED": "seed", "SNAPSHOT": "snapshot"}
 _BLOCK_TAG: Final = re.compile(
-    rf"(?P<literal>\\\{{\{{)|\{{\{{\s*(?:#(?P<open>if|unless|each)\s+{_WRITTEN}|/(?P<close>if|unless|each))\s*\}}\}}"
+    rf"(?P<literal>\\\{{\{{)|\{{\{{\s*(?:#(?P<open>{_ONE})\s+{_WRITTEN}|/(?P<close>{_ONE}))\s*\}}\}}"
     r"|\{\{"  # of `{{{/if}}` the first two, as the grammar reads them: what is left closes nothing
 )
 _ELLIPSIS_AT: Final = 37
-
-
-class _TooDeep(Exception):
-    """A block is nested too deep; holds the token that opens it."""
 
 
 def parse_template(text: str, *, lenient: bool = False) -> n.Parsed[n.Template]:
@@ -175,7 +164,7 @@ def parse_template(text: str, *, lenient: bool = False) -> n.Parsed[n.Template]:
     if "{{" not in text:
         parts = (n.Words(start=0, end=len(text), value=text),) if text else ()
         return n.Parsed(n.Template(start=0, end=len(text), parts=parts), ())
-    return _template(text, lenient) if len(text) <= MAX_TEMPLATE else _too_long(text, MAX_TEMPLATE)
+    return _template(text, lenient) if len(text) <= MAX_TEMPLATE else n.too_long(text, MAX_TEMPLATE)
 
 
 @n.remembered
@@ -185,10 +174,9 @@ def _template(text: str, lenient: bool) -> n.Parsed[n.Template]:
         return n.parsed(None, _block_faults(text, tree.at, lenient=lenient))
     reader = _Reader(text, lenient=lenient)
     try:
-        parts = reader.parts(tree, MAX_DEPTH)
-    except _TooDeep as stop:
-        (opener,) = stop.args
-        return n.parsed(None, [*reader.faults, _too_deep(opener.start_pos, opener.end_pos)])
+        parts = reader.parts(tree, n.MAX_DEPTH)
+    except n.TooDeep as stop:
+        return n.parsed(None, [*reader.faults, stop.fault])
     return n.parsed(n.Template(start=0, end=len(text), parts=parts), reader.faults)
 
 
@@ -211,7 +199,7 @@ class _Reader:
         opener, *bodies = tree.children
         opener = cast("Token", opener)
         if depth == 0:
-            raise _TooDeep(opener)
+            raise n.TooDeep(opener.start_pos, opener.end_pos)
         start, end = opener.start_pos, tree.end_pos
         name = _block_name(opener)
         branches = [self.parts(body, depth - 1) for body in bodies if not isinstance(body, str)]
@@ -233,10 +221,9 @@ class _Reader:
                 name = token[2:-2].strip()
                 at = start + token.index(name)
                 return n.Variable(start=at, end=at + len(name), name=name)
-            case "SEED":
-                return _run_time_token(token, "seed")
-            case "SNAPSHOT":
-                return _run_time_token(token, "snapshot")
+            case "SEED" | "SNAPSHOT":
+                path = token[token.index(":") + 1 : -2].strip()
+                return n.TemplateToken(start, end, source=_SOURCES[token.type], path=path, text=str(token))
             case _:
                 return self._literal(token, start, end)
 
@@ -258,11 +245,6 @@ class _Reader:
             self._unknown -= 1
 
 
-def _run_time_token(token: Token, source: Literal["seed", "snapshot"]) -> n.TemplateToken:
-    path = token[token.index(":") + 1 : -2].strip()
-    return n.TemplateToken(token.start_pos, token.end_pos, source=source, path=path, text=str(token))
-
-
 def _block_name(opener: Token) -> n.Variable:
     name = _NAME.search(opener, opener.index("#") + 1)
     assert name is not None, "the grammar lets no block begin without a name"  # noqa: S101
@@ -281,21 +263,18 @@ def _bad_tag(text: str, at: int) -> Fault:
     if closed and not inside.strip():
         return Fault(at, tag.end(), Finding("EV154"))
     helper = _HELPER.match(inside)
-    if helper and helper[1] and helper[1] not in ("if", "unless", "each"):
-        return Fault(at + 2 + helper.start(1), at + 2 + helper.end(1), _unknown_helper(helper[1]))
+    if helper and helper[1] and helper[1] not in _HELPERS:
+        meant = "each" if "each" in helper[1].lower() else ""
+        finding = Finding("EV153", helper=helper[1], meant=meant, known=_HELPERS)
+        return Fault(at + 2 + helper.start(1), at + 2 + helper.end(1), finding)
     return Fault(at, tag.end() if closed else at + 2, Finding("EV155", tag=_short(tag.group()), closed=closed))
-
-
-def _unknown_helper(name: str) -> Finding:
-    meant = "each" if "each" in name.lower() else ""
-    return Finding("EV153", helper=name, meant=meant, known=("if", "unless", "each"))
 
 
 def _block_faults(text: str, at: int, *, lenient: bool) -> list[Fault]:
     """The faults of the blocks of a text that does not parse at a tag or at its end."""
     opened = _open_blocks(text, at)
-    if len(opened) > MAX_DEPTH:
-        return [_too_deep(*opened[MAX_DEPTH].span())]
+    if len(opened) > n.MAX_DEPTH:
+        return [n.TooDeep(*opened[n.MAX_DEPTH].span()).fault]
     tag = _ANY_TAG.match(text, at)
     unknown = [] if lenient else _unknown_helpers(text, opened[-1].end() if opened else 0, at)
     if tag is not None and unknown:
@@ -324,10 +303,6 @@ def _open_blocks(text: str, end: int) -> list[re.Match[str]]:
     return opened
 
 
-def _too_deep(start: int, end: int) -> Fault:
-    return Fault(start, end, Finding("EV139", what="depth", limit=MAX_DEPTH))
-
-
 def _short(tag: str) -> str:
     return tag if len(tag) <= _ELLIPSIS_AT + 3 else tag[:_ELLIPSIS_AT] + "..."
 
@@ -338,7 +313,7 @@ def _short(tag: str) -> str:
 def parse_criterion(text: str) -> n.Parsed[n.CriterionLine]:
     """A criterion in its one-line form; a weight in percent comes out as a fraction."""
     if len(text) > MAX_LINE:
-        return _too_long(text)
+        return n.too_long(text, MAX_LINE)
     tree = read("criterion", "criterion", text)
     if isinstance(tree, Stumble):
         return n.Parsed(None, (unexpected(text, tree, spoken(tree.expected)),))

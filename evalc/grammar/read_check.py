@@ -31,18 +31,12 @@ Unit = t.Measured | Literal["share", "times", ""]
 
 MAX_LINE: Final = 100_000
 """The most characters of a check, a rule or a criterion."""
-MAX_DEPTH: Final = 50
-"""How deep parentheses, `not` and values may nest."""
 
 
 class _PlacedBlank(t.Blank, frozen=True):
     """A bare template that knows where it was written."""
 
     place: Any = None
-
-
-class _TooDeep(Exception):
-    """A check is nested too deep; holds the offset."""
 
 
 class _Subject(NamedTuple):
@@ -69,11 +63,9 @@ def _read_with_care(text: str) -> n.Parsed[n.ReadCheck]:
     reader = Reader(text)
     expression, *link = list[Child](tree.children)
     try:
-        check = reader.check(expression, MAX_DEPTH)
-    except _TooDeep as stop:
-        (at,) = stop.args
-        reader.faults.append(Fault(at, at + 1, Finding("EV139", what="depth", limit=MAX_DEPTH)))
-        return n.parsed(None, reader.faults)
+        check = reader.check(expression, n.MAX_DEPTH)
+    except n.TooDeep as stop:
+        return n.parsed(None, [*reader.faults, stop.fault])
     criterion = [n.text_of(token, reader.faults) for token in link[1:]]
     if reader.faults:
         return n.parsed(None, reader.faults)
@@ -103,7 +95,7 @@ class Reader:
         """The check of a tree that is nested at most `depth` levels deep."""
         children = tree.children
         if depth == 0 and tree.type in ("negation", "group", "turn"):
-            raise _TooDeep(tree.start_pos)
+            raise n.TooDeep(tree.start_pos, tree.start_pos + 1)
         match tree.type:
             case "negation":
                 return t.Not(self.check(children[1], depth - 1))
@@ -140,8 +132,8 @@ class Reader:
             kind = "IS" if word.type == "HAS" else word.type
             if kind == "NOT":
                 nots += 1
-                if nots > MAX_DEPTH:
-                    raise _TooDeep(tree.start_pos)
+                if nots > n.MAX_DEPTH:
+                    raise n.TooDeep(tree.start_pos, tree.start_pos + 1)
             elif kind in seen:
                 self.expected("a predicate", word)
             seen.add(kind)
@@ -229,12 +221,12 @@ class Reader:
                 text = n.text_of(token, self.faults)
                 return Placed(text.value, text)
 
-    def value(self, tree: Child, asks: t.Asked | None = "any", depth: int = MAX_DEPTH) -> Any:
+    def value(self, tree: Child, asks: t.Asked | None = "any", depth: int = n.MAX_DEPTH) -> Any:
         """A JSON value that is nested at most `depth` levels deep; its texts know where they were written."""
         if tree.type not in ("array", "names", "object"):
             return self.scalar(tree, asks)
         if depth <= 0:
-            raise _TooDeep(tree.start_pos)
+            raise n.TooDeep(tree.start_pos, tree.start_pos + 1)
         inner = tree.children[1:-1:2]
         if tree.type != "object":
             return [self.value(item, asks, depth - 1) for item in inner]
@@ -932,7 +924,7 @@ _STAND_INS: Final = {quote: [f"{quote}{mark}{quote}" for mark in _MARKS] for quo
 def read_check(text: str) -> n.Parsed[n.ReadCheck]:
     """A whole one-line check."""
     if len(text) > MAX_LINE:
-        return n.Parsed(None, (Fault(MAX_LINE, len(text), Finding("EV139", what="length", limit=MAX_LINE)),))
+        return n.too_long(text, MAX_LINE)
     if len(text) > _LONGEST:
         return _read_with_care(text)
     pieces = _LITERAL.split(text)  # the literals are every second piece

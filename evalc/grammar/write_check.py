@@ -12,8 +12,8 @@ import msgspec
 
 from evalc.check import tree as t
 from evalc.check.predicates import MEASURES, PREDICATES, TEXT, TOOL, VALUE, WORD, Role
-from evalc.grammar.parse import OPENS_TEMPLATE, parse_check
-from evalc.grammar.read_check import unclear_halves
+from evalc.grammar.parse import OPENS_TEMPLATE
+from evalc.grammar.read_check import read_check, unclear_halves
 from evalc.model.json import only_key
 from evalc.model.suite import dimension_of
 
@@ -405,7 +405,7 @@ def line_of(check: t.Check, spelling: Spelling, keep_schema: KeepSchema) -> str 
         line = speller.line(check)
     except NoLine:
         return None
-    return None if parse_check(line).node is None else line
+    return None if read_check(line).node is None else line
 
 
 def linked_to(line: str, criterion: str) -> str:
@@ -421,7 +421,7 @@ def pattern_of(pattern: str, flags: str, spelling: Spelling) -> str:
     """
     written = spelling.pattern(pattern)
     literal = f"/{written}/{flags}"
-    read = parse_check(f"matches {literal}").node
+    read = read_check(f"matches {literal}").node
     if read is not None and read.check == t.Test("matches", (written, flags)):
         return literal
     if flags:

@@ -6,7 +6,7 @@ import pytest
 
 from evalc.check.predicates import PREDICATES
 from evalc.diagnostics.catalogue import entries
-from evalc.grammar.parse import parse_check
+from evalc.grammar.read_check import read_check
 from tests.cli.conftest import Invoke
 
 
@@ -59,4 +59,4 @@ def test_every_example_of_a_check_is_one(invoke: Invoke) -> None:
         [*_, line] = [words for words in predicate.line.split() if words.isalpha()] or ["equals"]
         for written in invoke("explain", line).out.splitlines():
             if written.startswith("  - ") and not written.startswith(("  - >", "  - <")):
-                assert parse_check(written.removeprefix("  - ")).node is not None, written
+                assert read_check(written.removeprefix("  - ")).node is not None, written

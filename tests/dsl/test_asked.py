@@ -8,7 +8,7 @@ import evalc
 from evalc.check.forms import record_of
 from evalc.compiler import ir
 from evalc.diagnostics.fixing import applied
-from evalc.grammar.parse import parse_check
+from evalc.grammar.read_check import read_check
 
 HEAD = "eval:\n  criteria: [q]\n  test_cases:\n    - name: a\n      message: hi\n      validate:\n        - "
 SAME = [
@@ -52,7 +52,7 @@ def checks(written: str) -> tuple[tuple[ir.Check, ...], list[str]]:
 @pytest.mark.parametrize(("written", "line"), SAME, ids=[written for written, _ in SAME])
 def test_a_mapping_is_the_line_that_it_means(written: str, line: str) -> None:
     made, problems = checks(written)
-    read = parse_check(line).node
+    read = read_check(line).node
     assert read is not None
     assert problems == []
     assert [record_of(item.check) for item in made] == [record_of(read.check)]

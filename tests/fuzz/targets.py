@@ -16,7 +16,8 @@ from evalc.diagnostics import Finding
 from evalc.dsl.nodes import YamlLimits
 from evalc.dsl.read_events import read_events
 from evalc.dsl.read_lines import read_lines
-from evalc.grammar.parse import RULE_TYPES, parse_check, parse_criterion, parse_rule, parse_template
+from evalc.grammar.parse import RULE_TYPES, parse_criterion, parse_rule, parse_template
+from evalc.grammar.read_check import read_check
 
 _OPTIONS: Final = CompileOptions()
 
@@ -53,7 +54,7 @@ def template(text: str) -> None:
 
 def check(text: str) -> None:
     """A check, and a criterion, on one line."""
-    parse_check(text)
+    read_check(text)
     parse_criterion(text)
     _within("line", text)
 

@@ -10,9 +10,8 @@ import pytest
 
 from evalc.check.forms import check_of, record_of
 from evalc.check.tree import NO_TOOL, Check
-from evalc.grammar.nodes import Atom, PatternAtom, Text, offset_in_text
-from evalc.grammar.parse import parse_check
-from evalc.grammar.read_check import MAX_DEPTH, odd_readings
+from evalc.grammar.nodes import MAX_DEPTH, Atom, PatternAtom, Text, offset_in_text
+from evalc.grammar.read_check import odd_readings, read_check
 from tests.grammar.build import literal, text
 from tests.support.places import atoms_of, placed_at
 
@@ -344,7 +343,7 @@ LINES = SIMPLE + PARAMS
 
 @pytest.mark.parametrize(("line", "check", "atoms"), LINES, ids=[line for line, _, _ in LINES])
 def test_one_check(line: str, check: Check, atoms: Mapping[str, Atom]) -> None:
-    node, faults = parse_check(line)
+    node, faults = read_check(line)
     assert faults == ()
     assert node is not None
     assert (record_of(node.check), placed_at(node, atoms)) == (record_of(check), atoms)
@@ -353,7 +352,7 @@ def test_one_check(line: str, check: Check, atoms: Mapping[str, Atom]) -> None:
 
 @pytest.mark.parametrize(("line", "check", "atoms"), LINES, ids=[line for line, _, _ in LINES])
 def test_one_check_for_a_criterion(line: str, check: Check, atoms: Mapping[str, Atom]) -> None:
-    node, faults = parse_check(f"{line} for and-for")
+    node, faults = read_check(f"{line} for and-for")
     assert faults == ()
     assert node is not None
     assert (record_of(node.check), placed_at(node, atoms)) == (record_of(check), atoms)
@@ -371,7 +370,7 @@ def test_one_check_for_a_criterion(line: str, check: Check, atoms: Mapping[str, 
     ],
 )
 def test_criteria(line: str, criterion: Text | None) -> None:
-    node, _ = parse_check(line)
+    node, _ = read_check(line)
     assert (node.criterion if node else None) == criterion
 
 
@@ -389,7 +388,7 @@ def test_criteria(line: str, criterion: Text | None) -> None:
     ],
 )
 def test_texts_and_their_escapes(written: str, value: str) -> None:
-    node, faults = parse_check(f"equals {written}")
+    node, faults = read_check(f"equals {written}")
     assert faults == ()
     assert node is not None
     assert node.check == check_of({"type": "equals", "value": value})
@@ -404,18 +403,18 @@ def test_a_response_check_may_stand_before_a_tool_check_and_in_a_group_after_it(
         'tool t.p exists and not response contains "x" and tools called []',
         'tools called [t] and contains "x"',
     ):
-        assert parse_check(line).faults == ()
+        assert read_check(line).faults == ()
 
 
 def test_nesting_is_free_up_to_its_limit() -> None:
-    assert parse_check("(" * MAX_DEPTH + "json" + ")" * MAX_DEPTH).faults == ()
-    assert parse_check("not " * MAX_DEPTH + "json").faults == ()
+    assert read_check("(" * MAX_DEPTH + "json" + ")" * MAX_DEPTH).faults == ()
+    assert read_check("not " * MAX_DEPTH + "json").faults == ()
 
 
 @pytest.mark.parametrize("written", [r'"a\n\u00e9\ud83d\ude00\{{b"', '"plain"', "bare"])
 def test_the_way_back_through_escapes(written: str) -> None:
     source = f"tools called [{written}]"
-    node, _ = parse_check(source)
+    node, _ = read_check(source)
     assert node is not None
     name = atoms_of(node)["/names/0"]
     assert isinstance(name, Text)
@@ -430,7 +429,7 @@ def test_the_way_back_through_escapes(written: str) -> None:
 @pytest.mark.parametrize("written", [r"/a\/b/i", r'"a\/b"', r"'a\\/b'"])
 def test_the_way_back_to_a_place_in_a_pattern(written: str) -> None:
     source = f"matches {written}"
-    node, _ = parse_check(source)
+    node, _ = read_check(source)
     assert node is not None
     regexp = atoms_of(node)["/pattern"]
     assert isinstance(regexp, PatternAtom)
@@ -446,14 +445,14 @@ def test_long_lines_are_searched_for_odd_readings_in_linear_time() -> None:
 
 @pytest.mark.parametrize("path", ["toolCalls[0].name", "tool_calls[0].name", "usage.outputTokens", "usage.costUsd"])
 def test_what_the_answer_has_beside_its_text_is_no_place_in_its_json(path: str) -> None:
-    assert parse_check(f"$.{path} == 1").faults
-    assert not parse_check(f"at {path} == 1").faults
-    assert not parse_check("$.usage.credits == 1").faults
+    assert read_check(f"$.{path} == 1").faults
+    assert not read_check(f"at {path} == 1").faults
+    assert not read_check("$.usage.credits == 1").faults
 
 
 def test_a_path_is_expected_once() -> None:
     for line in ("at ", "has fields ", "every item of "):
-        (fault,) = parse_check(line).faults
+        (fault,) = read_check(line).faults
         assert (
             fault.finding.message()
             == "expected a path such as `items[0].title` or a text in quotes here, found the end"

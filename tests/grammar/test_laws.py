@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalc.grammar.nodes import Parsed, Variable
-from evalc.grammar.parse import RULE_TYPES, parse_check, parse_criterion, parse_rule, parse_template
+from evalc.grammar.parse import RULE_TYPES, parse_criterion, parse_rule, parse_template
+from evalc.grammar.read_check import read_check
 from tests.support.laws import examples
 
 # --- no text raises --------------------------------------------------------------------------------------------------
@@ -30,7 +31,7 @@ hostile = st.one_of(
 )
 
 PARSERS: dict[str, Callable[[str], Parsed[Any]]] = {
-    "check": parse_check,
+    "check": read_check,
     "criterion": parse_criterion,
     "prompt": parse_template,
     "text": lambda text: parse_template(text, lenient=True),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evalc.grammar.nodes import MAX_FAULTS, Each, If, Part, TemplateToken, Variable, Words
-from evalc.grammar.parse import MAX_DEPTH, MAX_TEMPLATE, parse_template
+from evalc.grammar.nodes import MAX_DEPTH, MAX_FAULTS, Each, If, Part, TemplateToken, Variable, Words
+from evalc.grammar.parse import MAX_TEMPLATE, parse_template
 
 
 def words(start: int, value: str) -> Words:

@@ -19,7 +19,7 @@ from evalc.base.source import Source
 from evalc.diagnostics import Problem
 from evalc.diagnostics.fixing import applied, ends_the_file, fixed
 from evalc.grammar.nodes import PatternAtom
-from evalc.grammar.parse import parse_check
+from evalc.grammar.read_check import read_check
 from evalc.translate import translated
 from tests.support.laws import examples
 
@@ -165,7 +165,7 @@ def holds_for_safe_fixes(line: str, shape: str) -> bool:
     after = Source(source.name, result.text)
     assert not errors(evalc.check(after)), result.text
     for check in filter(None, line_of(after).split("\n")):  # a mapping is no line
-        parsed = parse_check(check).node
+        parsed = read_check(check).node
         assert parsed is not None, result.text
         for atom in parsed.places:
             assert (atom.pattern if isinstance(atom, PatternAtom) else atom.value) in source.text, result.text
@@ -261,7 +261,7 @@ def keeps_words(line: str, fixed: str) -> None:
         joined = [new for new in left - words if new in word]
         assert word in SAME or near or joined, (line, fixed)
         assert not SAME.get(word) or left[SAME[word]], (line, fixed)
-    node = parse_check(fixed).node
+    node = read_check(fixed).node
     assert node is not None or "," in line, (line, fixed)
     for atom in () if node is None else node.places:
         text = atom.pattern if isinstance(atom, PatternAtom) else atom.value
@@ -276,7 +276,7 @@ LANGUAGE = re.compile(r"(?i)[&|]{2}|\b(?:and|or|not|any|for|ignor\w*|case|contai
 
 def texts_are_bare_words(line: str, fixed: str) -> None:
     """A text that was in no quotes is not empty, and nothing of the language is in it."""
-    node = parse_check(fixed).node
+    node = read_check(fixed).node
     texts = [] if node is None else [each.value for each in node.places if not isinstance(each, PatternAtom)]
     for text in texts:
         in_quotes = rf"""["'“`]{re.escape(text)}["'”`]"""

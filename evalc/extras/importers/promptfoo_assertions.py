@@ -49,7 +49,7 @@ from evalc.extras.importers.imported import (
 from evalc.extras.importers.promptfoo_code import Code, split, with_values
 from evalc.extras.importers.promptfoo_scores import Scored, enough_of, members_in, weight_of
 from evalc.extras.importers.promptfoo_templates import has_template, template_of
-from evalc.grammar.parse import parse_check
+from evalc.grammar.read_check import read_check
 from evalc.grammar.write_check import AS_TEMPLATES, KeepSchema, line_of
 from evalc.model.json import is_number, path_inside
 from evalc.model.json_schema import FORMATS, schemas_within
@@ -160,7 +160,7 @@ def checks_of(
     require(checks, "it asks nothing")
     for each in checks:
         line = line_of(each, AS_TEMPLATES, keep_schema)
-        require(line is not None and not parse_check(line).faults, "no line says the same")
+        require(line is not None and not read_check(line).faults, "no line says the same")
     return checks, asked.differences
 
 
