@@ -8,8 +8,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -67,6 +68,9 @@ LONGEST_TEXT: Final = 20_000
 MOST_CALLS: Final = 100
 """The tool calls of a case that the page holds; the rest are counted."""
 
+MOST_PASSED: Final = 20_000
+"""The cases that passed that the page lists, and the cases of a suite whose checks it names by their lines."""
+
 _MOST_RUNS: Final = 60
 """The runs of a suite that the page plots, the newest."""
 
@@ -103,11 +107,17 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     yield _block("run", _run_record(run))
     sources, lines = _Sources(run.root, run.redact), SourceLines(run.root, run.redact, run.checks)
     groups, failed = FailureGroups(), list[Record]()
+    # The lines of checks that passed are those of the compiled eval file, which takes far longer than all else.
+    without_checks = SourceLines(run.root, run.redact)
+    passed = _Passed(run)
     for index, suite in enumerate(run.suites):
-        records = _case_records(index, suite, sources, lines.of_run(suite.result.timestamp), groups)
+        known = lines if suite.result.summary.total_cases <= MOST_PASSED else without_checks
+        cases = (case for case in suite.cases if passed.lists(index, case))
+        records = _case_records(index, suite, cases, sources, known.of_run(suite.result.timestamp), groups)
         while block := list(islice(records, _CASES_A_BLOCK)):
             yield _block("cases", block)
             failed += [record for record in block if "group" in record.get("reason", ())][: _MOST_LISTED - len(failed)]
+    yield _block("counted", [{"suite": index, "durations": found} for index, found in passed.counted.items()])
     yield _block("groups", [_present({"check": each.check, "message": each.message}) for each in groups.numbered])
     yield _block("sources", sources.excerpts())
     plain = "\n".join(_without_script(run, groups, failed))
@@ -177,6 +187,29 @@ def _asset(name: str) -> str:
 def _hash(text: str) -> str:
     """The source expression by which the page's policy allows exactly this text."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@final
+class _Passed:
+    """Decides which cases that passed the page lists, and keeps the durations, in milliseconds, of the others.
+
+    It lists all of them where they are compared: with a baseline, between agents or variants of a prompt.
+    """
+
+    def __init__(self, run: ReportedRun) -> None:
+        self.counted: dict[int, list[float]] = {}  # by the index of the suite
+        compares = run.several_agents or any(suite.baseline for suite in run.suites)
+        self._room = math.inf if compares else MOST_PASSED
+
+    def lists(self, suite: int, case: CaseResult) -> bool:
+        """Whether the page lists the case of that suite: each that did not simply pass, and others up to a limit."""
+        if case.status != "passed" or case.flaky or case.variant:
+            return True
+        self._room -= 1
+        if self._room >= 0:
+            return True
+        self.counted.setdefault(suite, []).append(case.duration_ms)
+        return False
 
 
 @final
@@ -345,13 +378,18 @@ def _short(text: str, redact: Redact) -> str:
 
 
 def _case_records(
-    index: int, suite: ReportedSuite, sources: _Sources, lines: SourceLines, groups: FailureGroups
+    index: int,
+    suite: ReportedSuite,
+    cases: Iterable[CaseResult],
+    sources: _Sources,
+    lines: SourceLines,
+    groups: FailureGroups,
 ) -> Iterator[Record]:
-    """The records of the suite with that index: its cases in source order, then those that were skipped.
+    """The records of the suite with that index: these of its cases in source order, then those that were skipped.
 
     The places whose lines the page shows are asked for on the way.
     """
-    for case in suite.cases:
+    for case in cases:
         for assertion in case.assertions:
             if assertion.place is not None:
                 sources.want(assertion.place, suite.result.timestamp)

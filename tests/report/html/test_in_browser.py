@@ -805,3 +805,12 @@ def test_pass_rates_by_tag_stand_beside_the_scores(shown: Shown) -> None:
     row = page.locator("#scores li li", has_text="passed of lang=de")
     assert "0.45" in row.inner_text()
     assert "over 20 cases" in (row.text_content() or "")
+
+
+def test_cases_that_are_only_counted_are_among_the_totals(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evalc.report.html.MOST_PASSED", 3)
+    page = shown([suite([answered(f"m/{number}", "ok") for number in range(5)])])
+    expect(page.locator("#count")).to_have_text("4 cases")  # one of them was skipped
+    expect(page.locator("#verdict .legend")).to_contain_text("passed 5")
+    expect(page.locator("#notices")).to_contain_text("of 5 cases that passed, 2 are only counted here")
+    expect(page.locator("#latency figcaption")).to_contain_text("Half of 5 cases")

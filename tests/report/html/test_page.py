@@ -203,3 +203,55 @@ def test_the_baseline_is_that_of_the_same_agent_if_it_can_be() -> None:
     assert same.baseline["a"].details.response == "of y"
     assert other.baseline["a"].details.response == "of x"
     assert beside([result("y", "now")])[0].baseline == {}
+
+
+def many(*, baseline: bool = False, agent: str = "demo") -> ReportedSuite:
+    """Six cases that passed, and one behind them that failed."""
+    bad = msgspec.structs.replace(answered("m/bad", "no"), status="failed", passed=False, error="x")
+    cases = [*(answered(f"m/{number}", "ok") for number in range(6)), bad]
+    return suite(cases, agent=agent, baseline={case.id: case for case in cases} if baseline else None)
+
+
+def listed(page: bytes) -> list[str]:
+    return [case["id"] for block in data(page, "cases") for case in block if case["status"] != "skipped"]
+
+
+def test_of_many_cases_that_passed_some_are_only_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evalc.report.html.MOST_PASSED", 4)
+    page = rendered(many())
+    assert listed(page) == ["m/0", "m/1", "m/2", "m/3", "m/bad"]
+    assert data(page, "counted") == [[{"suite": 0, "durations": [100.0, 100.0]}]]
+
+
+@pytest.mark.parametrize("suites", [[many(baseline=True)], [many(), many(agent="another")]])
+def test_where_cases_are_compared_all_are_listed(monkeypatch: pytest.MonkeyPatch, suites: list[ReportedSuite]) -> None:
+    monkeypatch.setattr("evalc.report.html.MOST_PASSED", 4)
+    page = rendered(*suites)
+    assert len(listed(page)) == 7 * len(suites)
+    assert data(page, "counted") == [[]]
+
+
+def test_no_eval_file_is_compiled_for_the_checks_of_a_long_suite(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+
+    def checks(_file: str, id_: str) -> dict[str, Any]:
+        asked.append(id_)
+        return {}
+
+    (tmp_path / FILE).parent.mkdir()
+    (tmp_path / FILE).write_text(SOURCE)
+    os.utime(tmp_path / FILE, (0, 0))
+    passing = AssertionResult(at="/expect/responseContains/0", outcome="passed")
+    place = Place(file=FILE, line=11, column=1)
+    cases = [
+        msgspec.structs.replace(answered(f"m/{number}", "ok"), assertions=(passing,), place=place)
+        for number in range(3)
+    ]
+    rendered(suite(cases), root=tmp_path, checks=checks)
+    assert [*dict.fromkeys(asked)] == ["m/0", "m/1", "m/2"]
+    asked.clear()
+    monkeypatch.setattr("evalc.report.html.MOST_PASSED", 2)
+    rendered(suite(cases), root=tmp_path, checks=checks)
+    assert asked == []

@@ -99,6 +99,6 @@ function matrixRow({ id, entries }) {
 // The latency of each agent on its own: one slow agent would hide the others.
 function showLatency() {
   const latency = document.getElementById("latency");
-  if (agents.length < 2) latency.append(histogram(cases));
+  if (agents.length < 2) latency.append(histogram([...cases, ...countedOnly]));
   else for (const agent of agents) latency.append(el("h3", null, shown(shortName(agent))), histogram(casesOf(agent)));
 }

@@ -12,7 +12,7 @@ const TIERS = new Set(suites.map(({ tier }) => tier)).size;
 const total = name => suites.reduce((sum, suite) => sum + (suite.summary[name] ?? 0), 0);
 
 const counts = {};
-for (const entry of cases) counts[entry.status] = (counts[entry.status] ?? 0) + 1;
+for (const entry of [...cases, ...countedOnly]) counts[entry.status] = (counts[entry.status] ?? 0) + 1;
 
 function showHead() {
   const first = suites[0];
@@ -34,7 +34,7 @@ function showHead() {
 function showVerdict() {
   const [passed, all] = [total("passed"), total("totalCases")];
   const scored = suites.map(suite => suite.summary.score).filter(value => value !== null);
-  const times = durationsOf(cases);
+  const times = durationsOf([...cases, ...countedOnly]);
   const tiles = [
     // Of several agents together they would be those of none.
     ["passed", all && agents.length < 2 ? [percent(passed / all), since(entry => Number(entry.good), was => Number(GOOD.has(was.status)), 100, " points")] : null],
@@ -76,6 +76,7 @@ function showNotices() {
     ...new Set(suites.filter(suite => suite.stopped).map(suite => `the run stopped: ${suite.stopped}`)),
   ];
   const notes = [
+    ...(countedOnly.length ? [`of ${counted(counts.passed, "case")} that passed, ${countedOnly.length.toLocaleString("en")} are only counted here: \`evalc report -o cases.csv\` lists all of them`] : []),
     ...suites.flatMap(suite => [...suite.stalenessWarnings, ...suite.warnings].map(text => `${nameOf(suite)}: ${text}`)),
     ...suites.filter(suite => suite.selected).map(suite => `${nameOf(suite)}: ${suite.selected.cases} of ${counted(suite.selected.of, "case")} chosen by ${suite.selected.by.join(", ")}`),
     ...run.warnings,
