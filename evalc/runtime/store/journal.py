@@ -541,7 +541,7 @@ class Journal:
             if os.path.samestat(os.lstat(self.path), os.fstat(self._file)):
                 return
         make_folder(self.path.parent)
-        with open(self._file, "rb", closefd=False) as kept:
+        with os.fdopen(self._file, "rb", closefd=False) as kept:
             kept.seek(0)
             write_atomic(self.path, iter(partial(kept.read, _PIECE), b""))
         self.warning = (
