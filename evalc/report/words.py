@@ -242,7 +242,7 @@ def interval_words(found: Difference) -> str:
 
 
 def to_settle(found: Significance | Difference) -> str:
-    """What would settle a verdict that is inconclusive, to stand behind it; empty for any other."""
+    """How many cases would settle a verdict that is inconclusive, to stand behind it; empty for any other."""
     return f"; {more_cases(found.more_cases)}" if found.verdict == "inconclusive" else ""
 
 
