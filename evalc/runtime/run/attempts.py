@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Container, Coroutine, Iterable, Sequence
 from math import isfinite
 from typing import Any, Final
 
@@ -177,9 +177,16 @@ def skipped_case(case: Case, otherwise: str | None = None) -> SkippedCase | None
     return SkippedCase(id=case.id, description=case.description, reason=reason, archived=archived)
 
 
-def why_no_rubrics(numbers: Iterable[int], cases: JournaledCases) -> str | None:
-    """Why the suites of rubrics are not run: a case of the other suites, given by their numbers, did not pass."""
-    failed = sum(not entry.passed for number in numbers for entry in cases.entries(number))
+def why_no_rubrics(numbers: Iterable[int], cases: JournaledCases, gated: Container[int]) -> str | None:
+    """Why the suites of rubrics are not run: a case of the other suites, given by their numbers, fails the run.
+
+    Of the suites that are `gated` gates decide, and not each case; but an error fails any run.
+    """
+    failed = sum(
+        entry.status == "error" if number in gated else not entry.passed
+        for number in numbers
+        for entry in cases.entries(number)
+    )
     if not failed:
         return None
     return f"the rubric tier is not run: {counted(failed, 'case')} of the other tiers did not pass"

@@ -390,9 +390,10 @@ class _Run:
             await self._run_suites(others)
         if rubrics:
             if not self._options.rubrics_always:
+                gated = {number for number in others if self._is_gated(number)}
                 for agent in self._agents:  # whose other suites alone say
                     numbers = (number for number in others if self._suites[number].agent == agent)
-                    self._no_rubrics[agent] = why_no_rubrics(numbers, self._journal.cases)
+                    self._no_rubrics[agent] = why_no_rubrics(numbers, self._journal.cases, gated)
             await self._run_suites(rubrics)
         for warning in (self._brake.warning(), self._turns.failure, *self._ways_on()):
             if warning is not None:
@@ -510,6 +511,11 @@ class _Run:
 
     def _agent_of(self, suite: Suite) -> str:
         return self._journal.header.agent_endpoint if suite.agent is None else suite.agent
+
+    def _is_gated(self, suite: int) -> bool:
+        """Whether gates, of the run or of the suite, decide it in place of each case."""
+        metadata = self._suites[suite].metadata
+        return bool(self._options.gates or (metadata is not None and metadata.gates))
 
     def _needs_all_attempts(self, suite: int) -> bool:
         """Whether the attempts that a decided case lacks would still count: for its score, or for the time of each."""

@@ -130,6 +130,15 @@ def test_the_rubric_tier_runs_where_the_others_passed(monkeypatch: pytest.Monkey
     assert (passed.exit_code, failed.exit_code) == (0, 1)
 
 
+def test_the_rubric_tier_runs_where_gates_allow_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    gated = CHECKS.replace("eval:", "gates: {min_pass_rate: 0.5}\neval:", 1)
+    with judging(judges(), monkeypatch):
+        of_suite, of_run = run(RUBRIC, gated), run(RUBRIC, CHECKS, min_pass_rate=0.5)
+    for finished in (of_suite, of_run):
+        assert statuses(finished)["review/tone"] == "passed"
+        assert finished.exit_code == 0
+
+
 def test_rubrics_always(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
     (project / "evalc.toml").write_text('judges = "openai:gpt-4o-mini"\n[judge]\nrubrics = "always"\n')
     with judging(judges(), monkeypatch):
