@@ -159,6 +159,8 @@ class _Importer(Importing):
         arguments = {key: value for key, value in arguments.items() if key not in _UNREAD}
         if make in (_equals_expected, _contains):
             arguments["expected"] = expected
+        if isinstance(make, str):
+            raise Unmappable(make)
         try:
             making = make(**arguments)
         except TypeError as error:
@@ -340,26 +342,19 @@ def _max_tool_calls(*, max_calls: Any) -> Made:
     yield Of(Measure("calls"), Test("between", Bounds(max=max_calls)))
 
 
-def _none(why: str) -> Callable[..., Made]:
-    def make(**_: Any) -> Made:
-        raise Unmappable(why)
-
-    return make
-
-
-EVALUATORS: Final[Mapping[str, tuple[str, Callable[..., Made]]]] = {
+EVALUATORS: Final[Mapping[str, tuple[str, Callable[..., Made] | str]]] = {
     "Equals": ("value", _equals),
     "EqualsExpected": ("evaluation_name", _equals_expected),
     "Contains": ("value", _contains),
     "IsInstance": ("type_name", _is_instance),
     "MaxDuration": ("seconds", _max_duration),
     "LLMJudge": ("rubric", _judge),
-    "GEval": ("criteria", _none(_NO_VERDICT)),
-    "HasMatchingSpan": ("query", _none("spans are not looked at; nearest are the checks of tools")),
+    "GEval": ("criteria", _NO_VERDICT),
+    "HasMatchingSpan": ("query", "spans are not looked at; nearest are the checks of tools"),
     "ToolCorrectness": ("expected_tools", _tool_correctness),
     "TrajectoryMatch": ("expected_trajectory", _trajectory),
     "ArgumentCorrectness": ("tool_name", _arguments),
     "MaxToolCalls": ("max_calls", _max_tool_calls),
-    "MaxModelRequests": ("max_requests", _none("requests to the model are not counted; nearest is `total tokens`")),
+    "MaxModelRequests": ("max_requests", "requests to the model are not counted; nearest is `total tokens`"),
 }
-"""The evaluators of pydantic-evals: the first of their arguments, and the checks that they mean."""
+"""The evaluators of pydantic-evals: each with its first argument, and what makes its checks, or why there is none."""
