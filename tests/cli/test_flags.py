@@ -67,7 +67,7 @@ def test_whole_numbers_are_those_that_people_write(invoke: Invoke, option: str, 
 
 @pytest.mark.parametrize("written", ["0.5_0", " 0.5", "0.\u0665", "nan", "1e400"])
 def test_shares_are_numbers_that_people_write(invoke: Invoke, written: str) -> None:
-    for arguments in (("run", "--min-pass-rate"), ("run", "--min-score"), ("challenge", "--min-strength")):
+    for arguments in (("run", "--min-pass-rate"), ("run", "--max-cost"), ("challenge", "--min-strength")):
         outcome = invoke(*arguments, written)
         assert outcome.code == 2
         assert f"`{written}` is not a number." in outcome.err
