@@ -135,22 +135,18 @@ def _codes(flag: str, given: Sequence[str], read: Callable[[str], str]) -> tuple
 
 def _print_found(problems: Sequence[Problem], output_format: ProblemFormat, *, tried: Tried) -> None:
     """Print what was found; in words also how much of it fixes would cure that were not `tried`."""
-    # Each is deferred for start-up: a command prints in one format.
-    match output_format:
-        case ProblemFormat.JSON:
-            from evalc.diagnostics.render import render_json  # noqa: PLC0415
-
-            sys.stdout.write(render_json(problems))
-        case ProblemFormat.SARIF:
-            from evalc.diagnostics.render import render_sarif  # noqa: PLC0415
-
-            sys.stdout.write(render_sarif(problems))
-        case ProblemFormat.GITHUB:
-            from evalc.diagnostics.render import render_github  # noqa: PLC0415
-
-            sys.stdout.write(render_github(problems))
-        case ProblemFormat.TEXT if problems:
+    if output_format is ProblemFormat.TEXT:
+        if problems:
             print_problems(problems, sys.stdout, tried=tried)
+        return
+    from evalc.diagnostics.render import render_github, render_json, render_sarif  # noqa: PLC0415 - for start-up
+
+    renderers = {
+        ProblemFormat.JSON: render_json,
+        ProblemFormat.SARIF: render_sarif,
+        ProblemFormat.GITHUB: render_github,
+    }
+    sys.stdout.write(renderers[output_format](problems))
 
 
 _NAMED: Final = 5
