@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Final, NamedTuple, final
@@ -142,26 +142,11 @@ def _line_start(text: str, at: int) -> int:
 def _cases_by_place(source: Source) -> dict[tuple[int, int], nodes.Mapping]:
     """The mappings that may be cases, by the place of the name, or else of the first key."""
     found: dict[tuple[int, int], nodes.Mapping] = {}
-    for document in read_yaml(source):
-        for mapping in _mappings(document):
-            name = next((value.start for key, value in mapping.pairs if key.text == "name"), None)
-            start = name if name is not None else mapping.pairs[0][0].start if mapping.pairs else None
-            if start is not None:
-                found.setdefault(source.position(start), mapping)
+    for node in nodes.nodes_of(read_yaml(source)):
+        if isinstance(node, nodes.Mapping) and node.pairs:
+            start = next((value.start for key, value in node.pairs if key.text == "name"), node.pairs[0][0].start)
+            found.setdefault(source.position(start), node)
     return found
-
-
-def _mappings(node: nodes.Node | None) -> Iterator[nodes.Mapping]:
-    waiting = [node]
-    while waiting:
-        match waiting.pop():
-            case nodes.Mapping() as mapping:
-                yield mapping
-                waiting += [value for _, value in mapping.pairs]
-            case nodes.Sequence(items=items):
-                waiting += items
-            case _:
-                continue
 
 
 # --- lines that do no harm -------------------------------------------------------------------------------------------
