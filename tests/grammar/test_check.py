@@ -444,7 +444,7 @@ def test_long_lines_are_searched_for_odd_readings_in_linear_time() -> None:
 
 
 @pytest.mark.parametrize("path", ["toolCalls[0].name", "tool_calls[0].name", "usage.outputTokens", "usage.costUsd"])
-def test_what_the_answer_has_beside_its_text_is_no_place_in_its_json(path: str) -> None:
+def test_calls_and_usage_are_no_places_in_the_json_of_a_response(path: str) -> None:
     assert read_check(f"$.{path} == 1").faults
     assert not read_check(f"at {path} == 1").faults
     assert not read_check("$.usage.credits == 1").faults
