@@ -37,7 +37,7 @@ from evalc.setup.flags import several
 
 if TYPE_CHECKING:
     from evalc.config import Settings
-    from evalc.dsl.format.eval_file import FormattedFile
+    from evalc.dsl.format import FormattedFile
     from evalc.extras.scaffold import Found
     from evalc.extras.watch import Seen, Watcher
     from evalc.model.suite import CaseKey
@@ -281,13 +281,10 @@ def _formatted(
     """The eval files of the paths, formatted; what keeps others from being formatted is reported."""
     # For start-up: `--help` formats nothing.
     from evalc.compiler.discover import Finder  # noqa: PLC0415
-    from evalc.dsl.format.eval_file import FormattedFile, format_file, format_source  # noqa: PLC0415
+    from evalc.dsl.format import FormattedFile, format_file, format_source  # noqa: PLC0415
+    from evalc.dsl.format import canonical as in_canonical_words  # noqa: PLC0415
 
-    rewrite = None
-    if canonical:
-        from evalc.dsl.format.eval_file import canonical as in_canonical_words  # noqa: PLC0415
-
-        rewrite = in_canonical_words
+    rewrite = in_canonical_words if canonical else None
     if "-" in paths:
         source = standard_input()
         text = format_source(source, problems, named=True, rewrite=rewrite)

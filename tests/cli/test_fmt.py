@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evalc.dsl.format import Unformattable, eval_file
+from evalc.dsl import format as formatting
+from evalc.dsl.format import Unformattable
 from tests.cli.conftest import SUITE, Invoke
 
 NEAT = SUITE.replace("weather\n", "weather  # its name\n", 1)
@@ -137,7 +138,7 @@ def test_a_change_of_meaning_is_an_error_and_not_written(
     def refuse(_text: str) -> str:
         raise Unformattable("would change what the file means")
 
-    monkeypatch.setattr(eval_file, "format_text", refuse)
+    monkeypatch.setattr(formatting, "format_text", refuse)
     before = ugly.read_bytes()
     outcome = invoke("fmt", "evals/ugly.eval.yaml")
     assert outcome.code == 2

@@ -8,7 +8,7 @@ import pytest
 
 import evalc
 from evalc.base.source import Source
-from evalc.dsl.format.eval_file import canonical
+from evalc.dsl.format import canonical
 from evalc.model.json import to_json
 
 ROOT = Path(__file__).parents[2]
