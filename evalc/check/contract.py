@@ -330,6 +330,11 @@ def check_in(name: str, value: Any) -> Check:
     return check
 
 
+def bounded(low: Any, high: Any) -> Check:
+    """The check of a measure with the lower bound of one check and the upper bound of another."""
+    return Of(low.step, Test("between", Bounds(low.check.operand.min, high.check.operand.max)))
+
+
 def _maker(row: Form, field: str) -> Callable[[Any], Any]:
     """The function that makes the check of a field's value. Limits are few numbers, and most cases have the same."""
     make = filler(row.tree, field)

@@ -450,7 +450,7 @@ def _call_has(check: t.Check) -> Record | None:
     match check:
         case t.Of(t.Call(tool, which), inner) if which != "first":
             args: dict[str, Record] = {}
-            for part in inner.checks if isinstance(inner, t.All) else (inner,):
+            for part in t.conjuncts(inner):
                 if not isinstance(part, t.Of) or not isinstance(part.step, t.At):
                     return None
                 test = _entry(part.check)

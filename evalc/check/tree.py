@@ -200,6 +200,11 @@ def asks(check: Check, *predicates: str) -> bool:
     return check.predicate in predicates
 
 
+def conjuncts(check: Check) -> tuple[Check, ...]:
+    """The checks of an `and`; any other check is the only one."""
+    return check.checks if isinstance(check, All) else (check,)
+
+
 def steps_of(check: Check) -> tuple[tuple[Step, ...], Check]:
     """The steps that a check begins with, and the check behind them."""
     steps: list[Step] = []

@@ -14,9 +14,9 @@ import msgspec
 
 from evalc.base.files import is_below, project_root
 from evalc.base.source import Source, Span
-from evalc.check.contract import KEYS, PAIRS, Assertion, assertions, judge_check, rank
+from evalc.check.contract import KEYS, PAIRS, Assertion, assertions, bounded, judge_check, rank
 from evalc.check.forms import Placed, check_of, placed
-from evalc.check.tree import Bounds, Call, Check, Of, Test, asks, parts_of
+from evalc.check.tree import Call, Check, Of, Test, asks, parts_of
 from evalc.compiler import ir
 from evalc.compiler.examine import examine, unaskable
 from evalc.compiler.libraries import schema_findings
@@ -523,14 +523,9 @@ def _read(case: m.Case, asserted: Iterable[Assertion], linked_apart: frozenset[s
     for low, high in PAIRS:
         at = (f"/expect/{low}", f"/expect/{high}")
         if at[0] in entries and at[1] in entries and not linked_apart & set(at):
-            yield _Read(at, _between(entries.pop(at[0]), entries.pop(at[1])))
+            yield _Read(at, bounded(entries.pop(at[0]), entries.pop(at[1])))
     for pointer, check in entries.items():
         yield _Read((pointer,), check)
-
-
-def _between(low: Any, high: Any) -> Check:
-    """The check of a measure that has both bounds."""
-    return Of(low.step, Test("between", Bounds(low.check.operand.min, high.check.operand.max)))
 
 
 def _named_links(case: m.Case) -> Iterator[tuple[str, str | None, m.CheckLink]]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from functools import reduce
-from operator import or_
 from typing import Any, Final, get_args
 
-from evalc.check.contract import ASSERT_BY_NOTHING, KEYS, PAIRS, check_in
-from evalc.check.forms import Record, check_of, record_of
+from evalc.check.contract import ASSERT_BY_NOTHING, KEYS, PAIRS, bounded, check_in
+from evalc.check.forms import Record, check_of
 from evalc.diagnostics import Finding, Fix
 from evalc.dsl import kinds as k
 from evalc.dsl import operands as o
@@ -103,7 +102,7 @@ def _bound(fields: Fields, key: str) -> _Built:
     checks = [check_in(_NAMES[name], int(number.value)) for name, number in given if number is not None]
     if not checks:
         return ()
-    return (CheckLeaf(fields.key(key).at, check=check_of(reduce(or_, map(record_of, checks)))),)
+    return (CheckLeaf(fields.key(key).at, check=reduce(bounded, checks)),)
 
 
 def _pattern(fields: Fields, key: str) -> _Built:

@@ -279,7 +279,6 @@ _FROM: Final = o.Operand(
     k.any_of(k.choice(_SOURCES), k.filled_list_of(k.choice(_SOURCES))), _sources, filled=(Sequence,)
 )
 _NAME: Final = o.Operand({"type": ["string", "number", "boolean"]}, o.take_text)
-_LIST: Final = o.Operand(_NAMES, o.take_texts)
 _AT: Final = {
     "at": k.Key(
         o.Operand(k.filled(), _place),
@@ -328,17 +327,17 @@ CHECKS: Final[AnyMapping[str, o.Operands]] = {
     "value": _of(_JSON, 30, True, [1, 2], into="value"),
     "numbers_from": _of(_FROM, "tools", ["tools", "message"], into="sources"),
     "quotes_from": _of(_FROM, "tools", ["tools", "message"], into="sources"),
-    "tools_called": _of(_LIST, ["get_weather"], [], into="names", at=False),
+    "tools_called": _of(_TEXTS, ["get_weather"], [], into="names", at=False),
     "tools_acceptable": _of(
         o.Operand({"type": "array", "items": k.any_of({"const": "none"}, _NAMES)}, o.take_sets),
         [["get_weather"], ["get_weather", "get_forecast"], "none"],
         into="sets",
         at=False,
     ),
-    "tools_not_called": _of(_LIST, ["delete_account"], into="names", at=False),
-    "tools_include": _of(_LIST, ["search", "search", "book"], into="names", at=False),
-    "tools_in_order": _of(_LIST, ["search", "book"], into="names", at=False),
-    "tools_only": _of(_LIST, ["search", "book"], into="names", at=False),
+    "tools_not_called": _of(_TEXTS, ["delete_account"], into="names", at=False),
+    "tools_include": _of(_TEXTS, ["search", "search", "book"], into="names", at=False),
+    "tools_in_order": _of(_TEXTS, ["search", "book"], into="names", at=False),
+    "tools_only": _of(_TEXTS, ["search", "book"], into="names", at=False),
     "tool_param": o.Operands("", PARAM, param_record, narrow=value_by("op")),
     "call_has": o.Operands(
         "",

@@ -285,20 +285,23 @@ PROMPTS: Final = ("prompt", "prompts", "prompt_file", "prompt_id")
 
 def build_prompt(source: Source, node: Mapping, problems: Diagnostics) -> PromptTree | None:
     """The prompt of a document whose evals, if any, are ignored; None if it has no usable text."""
-    if may_have_cut_texts(source):
-        report_cut_texts(source, node, HOLDS, problems)
-    fields = Fields(Yaml(source, problems, LANGUAGE), node, FLAT[Document.PROMPT])
+    fields = _fields(source, node, FLAT[Document.PROMPT], problems)
     prompt = inline_prompt(fields, DECLARATIONS.read(fields, "inputs"))
     return None if prompt is None else msgspec.structs.replace(prompt, has_evals=has_evals(node))
 
 
 def build_suite(source: Source, node: Mapping, kind: Document, problems: Diagnostics) -> SuiteTree:
     """The tree of one document of a known kind; what is wrong is reported and left out."""
+    shape = (WITH_BLOCK if any(key.text == "eval" for key, _ in node.pairs) else FLAT)[kind]
+    tree: SuiteTree = shape.of(_fields(source, node, shape, problems))
+    return tree
+
+
+def _fields(source: Source, node: Mapping, shape: k.Shape, problems: Diagnostics) -> Fields:
+    """The fields of a document, the texts of which are looked at for what a `#` cuts off."""
     if may_have_cut_texts(source):
         report_cut_texts(source, node, HOLDS, problems)
-    shapes = WITH_BLOCK if any(key.text == "eval" for key, _ in node.pairs) else FLAT
-    tree: SuiteTree = shapes[kind].of(Fields(Yaml(source, problems, LANGUAGE), node, shapes[kind]))
-    return tree
+    return Fields(Yaml(source, problems, LANGUAGE), node, shape)
 
 
 def _build_suite(fields: Fields, given: dict[str, Any]) -> SuiteTree:
@@ -401,9 +404,7 @@ def _by_class(gates: Fields, key: str) -> tuple[tuple[str, Num], ...]:
 
 def build_shared_file(source: Source, node: Mapping, problems: Diagnostics) -> SharedTree:
     """The tree of a shared rules file."""
-    if may_have_cut_texts(source):
-        report_cut_texts(source, node, HOLDS, problems)
-    tree: SharedTree = SHARED.of(Fields(Yaml(source, problems, LANGUAGE), node, SHARED))
+    tree: SharedTree = SHARED.of(_fields(source, node, SHARED, problems))
     return tree
 
 

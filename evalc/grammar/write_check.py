@@ -132,7 +132,7 @@ class Speller(msgspec.Struct, frozen=True, kw_only=True):
     def _parts(self, check: t.Check) -> str:
         """The tests of places that follow `has` and `returns`."""
         self._only_if(_are_parts(check) and check != t.All(()))
-        return ", ".join(map(self._part, _all_of(check)))
+        return ", ".join(map(self._part, t.conjuncts(check)))
 
     def _part(self, check: t.Check) -> str:
         match check:
@@ -314,12 +314,8 @@ def _negated(written: str) -> str:
     return f"is not {written.removeprefix('is ')}" if written.startswith("is ") else f"not {written}"
 
 
-def _all_of(check: t.Check) -> tuple[t.Check, ...]:
-    return check.checks if isinstance(check, t.All) else (check,)
-
-
 def _are_parts(check: t.Check) -> bool:
-    return all(isinstance(part, t.Of) and isinstance(part.step, t.At) for part in _all_of(check))
+    return all(isinstance(part, t.Of) and isinstance(part.step, t.At) for part in t.conjuncts(check))
 
 
 def quoted(text: str) -> str:

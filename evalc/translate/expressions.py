@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from evalc.check.forms import together
-from evalc.check.tree import All, Argument, At, Call, Check, Measured, Node, Not, Of, Some, Test, Which
+from evalc.check.tree import Argument, At, Call, Check, Measured, Node, Not, Of, Some, Test, Which, conjuncts
 from evalc.grammar.write_check import NoLine
 from evalc.model.numbers import MILLISECONDS
 from evalc.translate import names
@@ -540,7 +540,7 @@ def _parts_of_call(condition: Check) -> tuple[tuple[Any, ...], list[Check]]:
     """The tools that a call is one of, and what is asked of its arguments."""
     tools: tuple[Any, ...] = ()
     asked: list[Check] = []
-    for part in condition.checks if isinstance(condition, All) else (condition,):
+    for part in conjuncts(condition):
         match part:
             case Of(Argument("call"), Of(At(path), test)):
                 key, _, rest = path.removeprefix("function.").partition(".")

@@ -201,7 +201,7 @@ def joined(word: str, parts: Iterable[t.Check]) -> t.Check:
 def items(which: t.Which, of: Place, condition: t.Check) -> t.Check:
     """A condition of every, any or no item of a list, whose parts one item has to meet together."""
     refuse_if(of.root not in ("json", "response") or of.folded or of.trimmed or "[]" in of.path)
-    several = condition.checks if isinstance(condition, t.All) else (condition,)
+    several = t.conjuncts(condition)
     parts = [each.check for each in several if isinstance(each, t.Of) and each.step == t.Argument("item")]
     refuse_if(len(parts) < len(several))
     return t.Of(t.Items(f"{of.path}[]", which), together(parts))

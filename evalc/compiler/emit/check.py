@@ -94,7 +94,7 @@ class CheckEmitter:
         self._case.failed |= self._failed
         if self._failed or self._is_left_out:
             return ()
-        return check.checks if isinstance(check, t.All) else (check,)
+        return t.conjuncts(check)
 
     @property
     def names(self) -> Mapping[str, Located]:

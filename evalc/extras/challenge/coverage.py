@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, final, get_args
 from evalc.check.contract import assertions
 from evalc.check.forms import type_of
 from evalc.check.predicates import texts_of
-from evalc.check.tree import All, Argument, At, Call, Check, Measure, Not, Of, Test, Tools, parts_of
+from evalc.check.tree import Argument, At, Call, Check, Measure, Not, Of, Test, Tools, conjuncts, parts_of
 from evalc.compare.totals import DECIMALS
 from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
@@ -219,7 +219,7 @@ def _arguments(check: Check) -> Iterator[tuple[str, str]]:
         case Of(Call(tool), Of(Argument(name))):
             yield tool, name.partition(".")[0]
         case Of(Call(tool), inner):
-            parts = inner.checks if isinstance(inner, All) else (inner,)
+            parts = conjuncts(inner)
             paths = [part.step.path for part in parts if isinstance(part, Of) and isinstance(part.step, At)]
             yield from ((tool, _STEP.findall(path)[0]) for path in paths if _STEP.search(path))
         case _:

@@ -28,6 +28,7 @@ from evalc.check.tree import (
     Test,
     all_of,
     asks,
+    conjuncts,
     negated,
     some_of,
 )
@@ -156,7 +157,7 @@ def checks_of(
     transforms = (transform,) if transform else ()
     asked = _Assertion(assertion, values, code, transforms, [])
     check = _check_of(asked)
-    checks = check.checks if isinstance(check, All) else (check,)
+    checks = conjuncts(check)
     require(checks, "it asks nothing")
     for each in checks:
         line = line_of(each, AS_TEMPLATES, keep_schema)

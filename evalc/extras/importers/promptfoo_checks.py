@@ -23,6 +23,7 @@ from evalc.check.tree import (
     Test,
     all_of,
     asks,
+    conjuncts,
     some_of,
     within,
 )
@@ -239,7 +240,7 @@ def _asserted(test: PromptfooTest) -> Iterator[tuple[Source, Node, Any, bool, _O
 
 def _parts(check: Check, notes: tuple[str, ...]) -> Iterator[tuple[Check, tuple[str, ...]]]:
     """The checks that all have to hold, the first with the notes."""
-    first, *more = check.checks if isinstance(check, All) else (check,)
+    first, *more = conjuncts(check)
     yield first, notes
     yield from ((each, ()) for each in more)
 
@@ -353,5 +354,5 @@ def _may_be_one_call(one: Check, other: Check) -> bool:
 
 def _tests(asked: Check) -> dict[str, Check]:
     """The tests of a call's arguments by their paths."""
-    parts = asked.checks if isinstance(asked, All) else (asked,)
+    parts = conjuncts(asked)
     return {part.step.path: part.check for part in parts if isinstance(part, Of) and isinstance(part.step, At)}

@@ -21,7 +21,23 @@ from evalc.base.errors import UsageError
 from evalc.base.terminal import so_often
 from evalc.check.predicates import HOLDS, Role, in_all, in_any, mapped
 from evalc.check.texts import NotJson, has, headings, parse, parse_leniently, plain
-from evalc.check.tree import All, Blank, Bounds, Call, Check, Failure, Measure, Not, Of, Result, Some, Test, Tools, Turn
+from evalc.check.tree import (
+    All,
+    Blank,
+    Bounds,
+    Call,
+    Check,
+    Failure,
+    Measure,
+    Not,
+    Of,
+    Result,
+    Some,
+    Test,
+    Tools,
+    Turn,
+    conjuncts,
+)
 from evalc.check.values import CannotAsk, is_a, is_text, text_of, type_of
 from evalc.ecma import UNDEFINED, Unresolved, find_tokens, resolve, walk
 from evalc.ecma.regexp import compile_pattern, test_async
@@ -201,7 +217,7 @@ async def _of_several(check: Of, several: Several, beside: Beside) -> Verdict:
 
 async def _together(check: Check, view: View) -> Verdict:
     """The verdict on all parts of a check of one view: one unknown part makes the whole unknown."""
-    met = [await evaluate(part, view) for part in _parts(check)]
+    met = [await evaluate(part, view) for part in conjuncts(check)]
     if not isinstance(check, All):
         return met[0]
     met = [_of_one(verdict) for verdict in met]
@@ -265,11 +281,7 @@ def _rivals(check: Of, beside: Sequence[Check]) -> list[Of]:
     if not isinstance(check.step, Call):
         return []
     same = (each for each in beside if isinstance(each, Of) and each.step == check.step)
-    return [each for each in same if not any(map(_is_about_result, _parts(each.check)))]
-
-
-def _parts(check: Check) -> Sequence[Check]:
-    return check.checks if isinstance(check, All) else (check,)
+    return [each for each in same if not any(map(_is_about_result, conjuncts(each.check)))]
 
 
 def _is_about_result(check: Check) -> bool:
