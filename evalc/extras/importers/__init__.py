@@ -47,7 +47,7 @@ from evalc.extras.importers.promptfoo_source import CODE
 from evalc.extras.importers.pydantic_evals import import_pydantic_evals
 from evalc.grammar.write_check import LITERALLY, escaped, line_of
 from evalc.model import case as m
-from evalc.model.json import pointer_step, to_json
+from evalc.model.json import key_of_step, pointer_step, to_json
 from evalc.model.suite import dimension_of, slug
 
 __all__ = ["Imported", "import_source"]
@@ -203,7 +203,7 @@ class _Importer:
         for pointer, value in _own_keys(read_document(self._source, Diagnostics()), ""):
             index, _, key = pointer.removeprefix(f"{self._base}/").partition("/")
             if index.isdecimal() and key.startswith("x-"):
-                written[int(index)][key.replace("~1", "/").replace("~0", "~")] = value
+                written[int(index)][key_of_step(key)] = value
             else:
                 finding = Finding("EV651", what=f"`{pointer}`", why=NO_COUNTERPART)
                 self._problems.add(self._source, self._places.key(pointer), finding)

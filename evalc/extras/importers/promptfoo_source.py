@@ -20,6 +20,7 @@ from evalc.dsl.sources import read_source
 from evalc.ecma.modules import Scripts, linked
 from evalc.extras.importers.imported import Unmappable, documents_of, left_out
 from evalc.extras.importers.promptfoo_templates import has_template
+from evalc.model.json import key_of_step
 
 FILE: Final = "file://"
 DATA_FILES: Final = (".yaml", ".yml", ".json")
@@ -179,9 +180,7 @@ class Configuration:
             case {"$ref": str(pointer), **own} if pointer.startswith("#/") and depth:
                 target = self._whole
                 for step in pointer[2:].split("/"):
-                    target = (
-                        target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, dict) else None
-                    )
+                    target = target.get(key_of_step(step)) if isinstance(target, dict) else None
                 found = self._resolved(target, depth - 1, room)
                 return found | own if isinstance(found, dict) else found
             case dict():
