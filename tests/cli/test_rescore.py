@@ -5,7 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import SUITE, Invoke
+
+MORE = SUITE + SUITE[SUITE.index("    - name: paris") :].replace("name: paris", "name: more")
+GOLDEN = SUITE[SUITE.index("    - name: paris") :].replace("name: paris", "name: more\n      tier: golden")
 
 
 def test_a_run_is_checked_again_and_what_changed_is_shown(invoke: Invoke, project: Path) -> None:
@@ -48,6 +53,27 @@ def test_a_run_that_stopped_stays_so_when_it_is_rescored(invoke: Invoke, project
     assert "the run stopped: its answers are those of a run that stopped: 1 case did not pass" in outcome.out
     evals.write_text(SUITE)
     assert invoke("rescore", "latest~1").code == 0  # the case that it did not get to is gone
+
+
+@pytest.mark.parametrize(
+    ("flags", "changed", "code"),
+    [
+        ((), MORE, 1),
+        ((), SUITE.replace("in Paris?", "in Paris now?"), 1),
+        ((), f"{MORE}      skip: not yet\n", 0),
+        (("-k", "paris"), MORE, 0),
+        (("--tier", "labeled"), f"{SUITE}{GOLDEN}", 0),
+        (("-k", "paris"), SUITE.replace("in Paris?", "in Paris now?"), 1),
+    ],
+)
+def test_a_case_without_an_answer_has_not_passed(
+    invoke: Invoke, project: Path, flags: tuple[str, ...], changed: str, code: int
+) -> None:
+    assert invoke("run", *flags, "--agent", "demo").code == 0
+    (project / "evals" / "weather.eval.yaml").write_text(changed)
+    outcome = invoke("rescore", "latest")
+    assert outcome.code == code
+    assert (code == 1) == ("it has no answers of some cases that could be checked again" in outcome.out)
 
 
 def test_a_run_that_is_not_there(invoke: Invoke) -> None:

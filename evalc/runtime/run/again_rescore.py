@@ -42,7 +42,7 @@ from evalc.runtime.store.journal import (
 )
 from evalc.runtime.store.resume import PastRun
 from evalc.runtime.store.runs import PastCase
-from evalc.runtime.store.scope import Place
+from evalc.runtime.store.scope import Place, is_narrowed
 
 
 def recorded_answers(entry: Entry) -> tuple[AgentAnswer, ...]:
@@ -107,13 +107,15 @@ _MOST_LISTED: Final = 10
 
 _UNRECORDED: Final = "no recorded response"
 _CHANGED: Final = "what it sends has changed since the response was recorded"
+_INCOMPLETE: Final = "it has no answers of some cases that could be checked again"
 
 
 @final
 class _PastSuite(msgspec.Struct, frozen=True, kw_only=True):
     """The recorded cases of one suite, of the hash that it had.
 
-    `numbers` finds those whose place in the suite is another one now; `left_out` says why not all of them ran.
+    `numbers` finds those whose place in the suite is another one now; `left_out` says why not all of them ran that
+    should have.
     """
 
     number: int
@@ -122,6 +124,7 @@ class _PastSuite(msgspec.Struct, frozen=True, kw_only=True):
     cases: JournaledCases
     numbers: Mapping[str, int]
     left_out: str | None
+    was_decided: bool  # whether cases were not run since its gates were decided
 
     def entry(self, name: str) -> Entry | None:
         """The line of a case; None if it has none."""
@@ -150,12 +153,14 @@ async def rescore_suites(
             cases=cases,
             numbers={name: case for case, name in cases.ids(number)},
             left_out=_left_out(number, suite, cases),
+            was_decided=any(line.stopped is True and is_decided(line) for line in cases.skipped(number)),
         )
         for number, suite in enumerate(header.suites)
         for key in known.candidates(suite)
     }
     agents = header.agents or (header.agent_endpoint,)
     lost = header.options.get("snapshot") is not None and kept_snapshot(header) is None
+    is_part = is_narrowed(header.flags)
     baseline = (
         find_baseline(options.baseline, options.output_dir, suites, agents=agents, accepted=options.accepted)
         if options.baseline
@@ -173,7 +178,9 @@ async def rescore_suites(
             for number, suite in enumerate(suites):
                 observer.suite_started(suite)
                 past_suite = recorded.get((suite.key, suite.agent))
-                rescoring = _Rescoring(suite, number, past_suite, journal, options, observer, lost=lost)
+                rescoring = _Rescoring(
+                    suite, number, past_suite, journal, options, observer, lost=lost, is_part=is_part
+                )
                 await rescoring.run()
                 suite_warnings[number] = rescoring.warnings()
                 if rescoring.stopped is not None:
@@ -232,7 +239,10 @@ def _suites_gone(header: Header, suites: Sequence[Suite], known: KnownSuites) ->
 
 @final
 class _Rescoring:
-    """One suite, checked again. `lost` says that secrets were struck out of the run's snapshot."""
+    """One suite, checked again.
+
+    `lost` says that secrets were struck out of the run's snapshot, `is_part` that flags chose what it ran.
+    """
 
     def __init__(
         self,
@@ -244,6 +254,7 @@ class _Rescoring:
         observer: Observer,
         *,
         lost: bool,
+        is_part: bool,
     ) -> None:
         self._suite = suite
         self._number = number
@@ -257,6 +268,7 @@ class _Rescoring:
         self._read_otherwise: list[str] = []
         self._is_same = past is not None and past.file_hash == suite.file_hash
         self._lost = lost
+        self._is_part = is_part
         self.stopped: str | None = None  # why cases are left out that the run did not get to
 
     async def run(self) -> None:
@@ -274,19 +286,17 @@ class _Rescoring:
             name = located.case.id
             self._gone.pop(name, None)
             entry = None if self._past is None else self._past.entry(name)
-            skipped = skipped_case(located.case) or _not_rescored(located.case, entry)
-            if skipped is not None:
-                if skipped.reason == _UNRECORDED and self._past is not None and self._past.left_out is not None:
-                    self.stopped = self._past.left_out
-                    skipped = msgspec.structs.replace(skipped, stopped=True)
+            if (skipped := skipped_case(located.case)) is not None:
                 self._skip(case, skipped)
+            elif (reason := _why_not_rescored(located.case, entry)) is not None:
+                self._leave_out(case, located.case, reason)
             elif entry is not None and (entry.struck or self._reads_what_is_lost(located.case)):
                 self._kept.append(name)
                 self._observer.case_finished(self._suite, self._journal.keep(self._number, case, entry))
             elif entry is not None:
                 run = await _rescored(located, entry, self._options, judges)
                 if run is None:
-                    self._skip(case, _not_recorded(located.case, entry))
+                    self._leave_out(case, located.case, _too_few(located.case, entry))
                     continue
                 result = as_expected(located.case, run.result)
                 if self._is_same and judges is None and entry.status != result.status:
@@ -317,6 +327,23 @@ class _Rescoring:
             warnings.append(f"recorded, and not in the suite any more: {_listed(list(self._gone))}")
         return tuple(warnings)
 
+    def _leave_out(self, number: int, case: Case, reason: str) -> None:
+        """Skip a case that nobody said to skip: a suite that was not checked as a whole has not passed."""
+        why: str | None = _INCOMPLETE
+        if reason == _UNRECORDED:
+            left_out = None if self._past is None else self._past.left_out
+            was_chosen = self._is_part or (self._past is not None and self._past.was_decided)
+            why = left_out or (None if was_chosen else _INCOMPLETE)
+        self.stopped = self.stopped or why
+        skipped = SkippedCase(
+            id=case.id,
+            description=case.description,
+            reason=reason,
+            archived=False,
+            stopped=why is not None or msgspec.UNSET,
+        )
+        self._skip(number, skipped)
+
     def _skip(self, case: int, skipped: SkippedCase) -> None:
         skipped = self._journal.skip(self._number, case, skipped)
         self._observer.case_skipped(self._suite, skipped)
@@ -326,21 +353,16 @@ def _listed(names: Sequence[str]) -> str:
     return first_of(names, _MOST_LISTED, "`{}`".format)
 
 
-def _not_rescored(case: Case, entry: Entry | None) -> SkippedCase | None:
+def _why_not_rescored(case: Case, entry: Entry | None) -> str | None:
     """Why the recorded answers do not serve the case; None if they do."""
     if entry is None:
-        reason = _UNRECORDED
-    elif entry.sent != fingerprint_of(request_of(case)):
-        reason = _CHANGED
-    else:
-        return None
-    return SkippedCase(id=case.id, description=case.description, reason=reason, archived=False)
+        return _UNRECORDED
+    return _CHANGED if entry.sent != fingerprint_of(request_of(case)) else None
 
 
-def _not_recorded(case: Case, entry: Entry) -> SkippedCase:
-    """The recorded attempts do not decide the case."""
-    reason = f"{_UNRECORDED} for attempt {(len(entry.answers) or 1) + 1} of {case.repeat}"
-    return SkippedCase(id=case.id, description=case.description, reason=reason, archived=False)
+def _too_few(case: Case, entry: Entry) -> str:
+    """Why the recorded attempts do not decide the case."""
+    return f"{_UNRECORDED} for attempt {(len(entry.answers) or 1) + 1} of {case.repeat}"
 
 
 class _NoMoreAnswers(Exception):

@@ -114,6 +114,15 @@ def _covers(paths: Sequence[str], place: Place) -> bool:
     return not paths or any(_leads_to(path, name) for path in paths for name in place.names)
 
 
+def is_narrowed(flags: Mapping[str, Any]) -> bool:
+    """Whether flags of a run, as its journal keeps them, selected cases or suites."""
+    try:
+        selection = msgspec.convert(flags.get("wanted") or {}, CaseFilter)
+    except msgspec.ValidationError:
+        return True
+    return selection.shard is not None or any(selection.words())
+
+
 def selects_cases(flags: Mapping[str, Any]) -> bool:
     """Whether flags of a run, as its journal keeps them, selected cases within a suite."""
     try:
