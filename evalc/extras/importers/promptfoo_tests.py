@@ -26,7 +26,6 @@ from evalc.extras.importers.promptfoo_assertions import TYPES
 from evalc.extras.importers.promptfoo_code import Code
 from evalc.extras.importers.promptfoo_rows import Table
 from evalc.extras.importers.promptfoo_source import DATA_FILES, FILE, Configuration
-from evalc.model.numbers import number_in
 
 _MOST_COMBINATIONS: Final = 1000
 _MOST_TESTS: Final = 100_000
@@ -366,6 +365,8 @@ _COLUMN_WHY_NOT: Final[dict[str, str]] = {
 }
 _READ: Final = frozenset(("__description", "__metric", "__threshold"))
 _METADATA: Final = "__metadata"
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+"""Wider than an author's numbers: promptfoo takes any, and no test reaches a threshold of `1e999`."""
 _CONFIG: Final = re.compile(r"__config:__expected(?P<number>\d*):threshold")
 
 
@@ -394,15 +395,15 @@ def _test_of(cells: Mapping[str, str], source: Source, place: Node) -> Promptfoo
         key
         for key in cells
         if cells[key] and key.startswith("__") and not key.startswith(("__expected", _METADATA)) and key not in _READ
-        if not (_CONFIG.fullmatch(key) and number_in(cells[key].strip()) is not None)
+        if not (_CONFIG.fullmatch(key) and _NUMBER.fullmatch(cells[key].strip()))
     )
     metric = {"metric": cells["__metric"]} if cells.get("__metric") else {}
     threshold = cells.get("__threshold", "").strip()
     expected = (text.strip() for key, text in cells.items() if key.startswith("__expected") and text.strip())
     thresholds = {
-        int(found["number"] or 1): {"threshold": number}
+        int(found["number"] or 1): {"threshold": _number(text)}
         for key, text in cells.items()
-        if (found := _CONFIG.fullmatch(key)) and (number := number_in(text.strip())) is not None
+        if (found := _CONFIG.fullmatch(key)) and _NUMBER.fullmatch(text.strip())
     }
     return PromptfooTest(
         source,
@@ -413,7 +414,7 @@ def _test_of(cells: Mapping[str, str], source: Source, place: Node) -> Promptfoo
             (source, place, _assertion(text) | metric | thresholds.get(number, {}))
             for number, text in enumerate(expected, 1)
         ],
-        threshold=None if (least := number_in(threshold)) is None else float(least),
+        threshold=float(threshold) if _NUMBER.fullmatch(threshold) else None,
         metadata=dict(_metadata(cells)) or None,
         why_not=[f"its column `{key}`: {_COLUMN_WHY_NOT.get(key, NO_COUNTERPART)}" for key in unknown],
     )
@@ -421,7 +422,7 @@ def _test_of(cells: Mapping[str, str], source: Source, place: Node) -> Promptfoo
 
 def _ignored(cells: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     threshold = cells.get("__threshold", "").strip()
-    if threshold and number_in(threshold) is None:
+    if threshold and not _NUMBER.fullmatch(threshold):
         yield "__threshold", f"`{threshold}` is not a number"
     if cells.get(_METADATA):
         yield _METADATA, "it names no key"
@@ -434,6 +435,11 @@ def _metadata(cells: Mapping[str, str]) -> Iterator[tuple[str, object]]:
             key = column.removeprefix(f"{_METADATA}:")
             items = [item.strip().replace("\\,", ",") for item in re.split(r"(?<!\\),", text)]
             yield (key[:-2], items) if key.endswith("[]") else (key, text)
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    return int(number) if number.is_integer() else number
 
 
 def _assertion(text: str) -> dict[str, Any]:
@@ -453,5 +459,5 @@ def _assertion(text: str) -> dict[str, Any]:
     if value:
         found["value"] = int(value) if name == "word-count" and value.isdecimal() else value
     if name in _WITH_THRESHOLD:
-        found["threshold"] = number_in(match["threshold"] or ("0.8" if name == "similar" else "0.75"))
+        found["threshold"] = _number(match["threshold"] or ("0.8" if name == "similar" else "0.75"))
     return found

@@ -108,6 +108,13 @@ def test_cells_without_effect_are_named(tmp_path: Path) -> None:
     ]
 
 
+def test_a_threshold_of_a_table_that_no_test_reaches_loses_the_test(tmp_path: Path) -> None:
+    rows = [{"q": "a", "__expected": "x", "__threshold": "1e999"}, {"q": "b", "__expected": "x", "__threshold": ""}]
+    cases, problems, _ = of_table(rows, tmp_path)
+    assert [case.input.message for case in cases] == ["b"]
+    assert messages(problems) == ["not imported: a test: with `threshold: inf`, promptfoo passes it always, or never"]
+
+
 @pytest.mark.parametrize(("says", "expected"), [("true", ("own",)), ("false", ("all", "own")), ("x", ("all", "own"))])
 def test_a_test_may_do_without_the_default_assertions(says: str, expected: tuple[str, ...]) -> None:
     cases, problems, _ = imported(f"""\
