@@ -54,7 +54,7 @@ TARGETS: Final = {
         "tests/runtime/test_redact.py",
         "tests/runtime/test_any_encoding.py",
     ),
-    "runtime/checks/evaluate.py": ("tests/runtime/checks", "tests/check/test_matrix.py"),
+    "runtime/checks/evaluate.py": ("tests/runtime/checks", "tests/check/test_matrix.py", "tests/extras/test_doors.py"),
     "runtime/checks/subjects.py": ("tests/runtime/checks", "tests/check/test_matrix.py"),
     "check/texts.py": (
         "tests/runtime/checks/test_json_checks.py",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, Literal
 
 import msgspec
@@ -358,7 +359,7 @@ async def tested(test: Test, view: View, *, negated: bool) -> Verdict:
     if not dropped:
         return verdict
     notes = unresolved_notes(dropped, "checked without it")
-    return msgspec.structs.replace(verdict, skipped_tokens=dropped, notes=notes, finding=None, verifies=True)
+    return msgspec.structs.replace(verdict, skipped_tokens=dropped, notes=(*verdict.notes, *notes), finding=None)
 
 
 def _verdict(found: Found, test: Test, written: Test, view: View, negated: bool) -> Verdict:
@@ -374,9 +375,11 @@ def _verdict(found: Found, test: Test, written: Test, view: View, negated: bool)
         if isinstance(found, str) and view.name and view.kind != "names":
             message = f"{shown(view.name)}: {found}"
         return failed(message, _finding(test, view, negated))
-    if found is True and _is_of_nothing(test) and (text := next(filter(None, _members(written)), "")):
-        note = Note(f"{text} resolves to an empty text", "passed whatever the answer is")
-        return msgspec.structs.replace(PASSED, verifies=False, notes=(note,))
+    if found is True and _is_of_nothing(test):
+        emptied = (each for each in _members(written) if each != "" and _resolved(each, view.evidence) == "")
+        if (text := next(emptied, None)) is not None:
+            note = Note(f"{text} resolves to an empty text", "passed whatever the answer is")
+            return msgspec.structs.replace(PASSED, verifies=False, notes=(note,))
     return PASSED
 
 
@@ -479,11 +482,7 @@ def _filled(test: Test, view: View) -> Test:
     changed: Any = mapped(test, filled, Call("") if view.in_call else None)
     if unresolved:
         raise NoAnswer(skipped(tuple(unresolved)))
-    try:
-        operand = _with_numbers(changed.operand, test.predicate == "within")
-    except NotJson:
-        raise NoAnswer(broken(f"{words.in_words(test.operand)} does not name a number")) from None
-    return msgspec.structs.replace(test, operand=operand)
+    return msgspec.structs.replace(test, operand=_with_numbers(changed.operand, test.predicate == "within"))
 
 
 def _filled_group(test: Test, view: View) -> tuple[Test, tuple[str, ...]]:
@@ -526,10 +525,13 @@ def _with_numbers(operand: Any, are_all: bool) -> Any:
 
 
 def _number(value: Any) -> Any:
-    number = parse(value) if isinstance(value, str) else value
+    number = value
+    if isinstance(value, str):
+        with suppress(NotJson):
+            number = parse(value)
     if value is None or is_number(number):
         return number
-    raise NotJson("it is not a number")
+    raise NoAnswer(broken(f"a token names {words.in_words(value)}, where a number is needed"))
 
 
 # --- asking ----------------------------------------------------------------------------------------------------------

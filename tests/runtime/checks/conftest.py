@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from evalc.check.tree import Check
+from evalc.grammar.read_check import read_check
 from evalc.runtime.checks import Beside, Evidence, Verdict, View
 from evalc.runtime.checks.evaluate import evaluate
 
@@ -23,3 +24,10 @@ class Ask:
 @pytest.fixture
 def ask() -> Ask:
     return Ask()
+
+
+def check_in(line: str) -> Check:
+    """The check that a line is."""
+    found = read_check(line).node
+    assert found is not None
+    return found.check

@@ -17,7 +17,7 @@ from evalc.grammar.read_check import read_check
 from evalc.model.answer import ToolCall
 from evalc.model.json import is_same
 from evalc.runtime.checks.evaluate import matched
-from tests.runtime.checks.conftest import Ask
+from tests.runtime.checks.conftest import Ask, check_in
 
 CALLS = (
     ToolCall(name="book", params={"city": "Paris", "days": 2, "units": {"temperature": "C"}, "tags": ["a", "b"]}),
@@ -202,3 +202,39 @@ def test_any_of_several_places_in_an_argument_may_hold(ask: Ask) -> None:
         "failed",
         "failed",
     )
+
+
+GUESTS = (
+    ToolCall(name="book", params={"guests": [{"name": "Ann"}, {"name": "Bob"}]}),
+    ToolCall(name="book", params={"guests": []}),
+)
+
+
+@pytest.mark.parametrize(
+    ("which", "test", "outcome", "words"),
+    [
+        ("any", {"equals": "Bob"}, "passed", None),
+        (
+            "any",
+            {"equals": "Eve"},
+            "failed",
+            "in call 1 guests[].name is `Ann`, expected `Eve`; guests[].name is `Bob`",
+        ),
+        ("every", {"equals": "Bob"}, "failed", "in call 2 guests[].name is not there"),
+        (2, {"exists": False}, "passed", None),
+        (1, {"exists": False}, "failed", "expected it not to be there"),
+    ],
+)
+def test_a_path_to_several_places_asks_for_one_of_them(
+    which: Which, test: dict[str, Any], outcome: str, words: str | None, ask: Ask
+) -> None:
+    verdict = ask(has(which, **{"guests[].name": test}), tool_calls=GUESTS)
+    assert (verdict.outcome, words is None or words in (verdict.message or "")) == (outcome, True)
+
+
+@pytest.mark.parametrize("about", ["returns", "not returns"])
+def test_a_line_about_a_result_takes_no_call_for_itself(about: str, ask: Ask) -> None:
+    by_arguments = has(city="Paris")
+    by_result = check_in(f'any call of book {about} id "7"')
+    calls = (ToolCall(name="book", params={"city": "Paris"}, result={"id": "7"}),)
+    assert ask(by_arguments, beside=(by_result, by_arguments), tool_calls=calls).outcome == "passed"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from evalc.check.forms import check_of
@@ -70,3 +72,27 @@ def test_a_text_too_long_to_look_for_links_is_an_error(ask: Ask, negated: bool) 
     said = "a text of 200,001 characters is too long to look for links in it"
     assert (verdict.outcome, verdict.message) == ("error", said)
     assert ask(check_of({"type": "markdown", "has": "heading"}), "# a\n" * 100_001).outcome == "passed"
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome", "message"),
+    [
+        (4, "passed", None),
+        ("4.5", "passed", None),
+        (6, "failed", "total is 5, expected at least 6"),
+        ("many", "error", "a token names `many`, where a number is needed"),
+        ("", "error", "a token names an empty text, where a number is needed"),
+        (True, "error", "a token names `true`, where a number is needed"),
+    ],
+)
+def test_a_limit_may_be_a_token_that_names_a_number(value: Any, outcome: str, message: str | None, ask: Ask) -> None:
+    limit = check_of({"type": "at", "path": "total", "check": {"type": "number", "min": "{{seed:least}}"}})
+    verdict = ask(limit, '{"total": 5}', seed={"least": value})
+    assert (verdict.outcome, verdict.message) == (outcome, message)
+
+
+def test_how_often_may_be_a_token_that_names_a_number(ask: Ask) -> None:
+    often = check_of({"type": "occurs", "value": "a", "min": "{{seed:least}}"})
+    assert ask(often, "a b a", seed={"least": 2}).outcome == "passed"
+    assert ask(often, "a b", seed={"least": 2}).outcome == "failed"
+    assert ask(often, "a b", seed={"least": "x"}).message == "a token names `x`, where a number is needed"

@@ -191,3 +191,31 @@ def test_messages_are_one_short_printable_line(response: str, value: str) -> Non
     assert message is not None
     assert message.isprintable()
     assert len(message) < 40 + 2 * 10 * 120
+
+
+def test_a_group_that_an_empty_token_leaves_without_a_question_verifies_nothing(ask: Ask) -> None:
+    check = check_of({"type": "contains_any", "values": ("{{seed:none}}", "other", "{{seed:empty}}")})
+    verdict = ask(check, "any text", seed={"none": None, "empty": ""})
+    assert (verdict.outcome, verdict.verifies) == ("passed", False)
+    assert [note.fact for note in verdict.notes] == [
+        "{{seed:empty}} resolves to an empty text",
+        "{{seed:none}} is unresolved",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("record", "is_found"),
+    [
+        ({"type": "contains", "value": "z"}, True),
+        ({"type": "icontains", "value": "z"}, True),
+        ({"type": "not_contains", "value": "a"}, True),
+        ({"type": "not", "check": {"type": "icontains", "value": "A"}}, False),
+        ({"type": "equals", "value": "z"}, True),
+        ({"type": "equals", "value": "z", "ignoringCase": True}, False),
+    ],
+)
+def test_reports_mark_a_text_where_they_can_find_it_by_its_letters(
+    record: dict[str, Any], is_found: bool, ask: Ask
+) -> None:
+    verdict = ask(check_of(record), "a")
+    assert (verdict.outcome, verdict.finding is not None) == ("failed", is_found)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evalc.check.forms import check_of
 from evalc.check.tree import Check
 from evalc.model.answer import ToolCall, ToolMode
-from tests.runtime.checks.conftest import Ask
+from tests.runtime.checks.conftest import Ask, check_in
 
 
 def calls(*names: str) -> tuple[ToolCall, ...]:
@@ -257,3 +257,21 @@ def test_the_calls_of_one_tool_are_counted_by_its_name(ask: Ask) -> None:
     check = check_of({"type": "tool_count", "tool": "book", "min": 2})
     verdict = ask(check, tool_calls=(ToolCall(name="book"), ToolCall(name="pay")))
     assert verdict.message == "expected at least 2 calls of 'book', found 1"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_about_calls"),
+    [
+        ("tools called [a]", True),
+        ("any call of a has x 1", True),
+        ("tool count == 1", True),
+        ("tool errors == 1", True),
+        ("not tools called []", True),
+        ('contains "x"', False),
+        ("length > 5 words", False),
+        ("at a exists", False),
+    ],
+)
+def test_checks_of_calls_say_where_an_agent_reports_none(line: str, is_about_calls: bool, ask: Ask) -> None:
+    verdict = ask(check_in(line), reports_calls=False)
+    assert (verdict.outcome, bool(verdict.notes)) == ("failed", is_about_calls)
