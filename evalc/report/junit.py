@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from evalc.base.terminal import visible
 from evalc.model.numbers import rounded
-from evalc.model.result import PASSING, CaseResult, MissingSuite, SkippedCase, Status, SuiteResult, Summary
+from evalc.model.result import PASSING, CaseResult, GateResult, MissingSuite, SkippedCase, Status, SuiteResult, Summary
 from evalc.report import ReportedRun, ReportedSuite, transcript
 from evalc.report.words import (
     failures_allowed,
@@ -51,20 +51,57 @@ _VERDICTS: Final[dict[Status, str]] = {
 def render(run: ReportedRun, *, strict: bool = False) -> Iterator[bytes]:
     """The document, in UTF-8 and a case at a time: what counts come first is in the summaries.
 
-    `failures` are cases that failed, timed out or passed unexpectedly; `errors` those whose agent or check broke;
+    `failures` are cases that failed, timed out or passed unexpectedly, and gates and the like that were not met, which
+    have a suite of their own behind the others; `errors` are cases whose agent or check broke;
     `skipped` those that were not run, that verified nothing, and whose failure is expected.
 
     A `strict` document leaves out what Jenkins' xUnit plugin refuses a file for: how many were skipped in all, and of a
     case its place and its properties.
     """
     counts = {name: count for name, count in _COUNTS.items() if not (strict and name == "skipped")}
-    totals = {name: str(sum(count(result.summary) for result in run.results)) for name, count in counts.items()}
+    unmet = dict(_unmet(run))
+    more = {"tests": len(unmet), "failures": len(unmet)}
+    totals = {
+        name: str(sum(count(result.summary) for result in run.results) + more.get(name, 0))
+        for name, count in counts.items()
+    }
     yield b'<?xml version="1.0" encoding="UTF-8"?>\n'
     yield _opened("testsuites", {"name": "evalc", **totals, "time": _seconds(run.summary.total_duration_ms)})
     for suite in run.suites:
         yield from _suite(suite, run.name_of(suite.result), strict=strict)
     yield from (_written(_missing(suite, run)) for suite in run.missing)
+    if unmet:
+        yield _written(_of_run(unmet, run))
     yield b"</testsuites>\n"
+
+
+def _unmet(run: ReportedRun) -> Iterator[tuple[str, str]]:
+    """What fails the run beside its cases, by names that stay the same from run to run, and why."""
+    for result in run.results:
+        name = run.name_of(result)
+        unmet = (gate for gate in result.gates or () if not gate.passed)
+        yield from ((f"{name}: {_gate(gate)}", gate_line(gate)) for gate in unmet)
+        if result.stopped and not result.decided:
+            yield f"{name}: stopped", f"the run stopped: {result.stopped}"
+    yield from ((line.partition(": threshold: ")[0] + ": threshold", line) for line in run.below)
+    yield from ((_gate(gate), gate_line(gate)) for gate in run.gates if not gate.passed)
+
+
+def _gate(gate: GateResult) -> str:
+    return gate.gate if gate.label is UNSET else f"{gate.gate} of {gate.label}"
+
+
+def _of_run(unmet: Mapping[str, str], run: ReportedRun) -> Element:
+    """A suite of what fails the run although its cases may pass, for whoever reads the report and no exit code."""
+    counts = {**dict.fromkeys(_COUNTS, "0"), "tests": str(len(unmet)), "failures": str(len(unmet))}
+    began = run.suites[0].result.timestamp
+    element = _element("testsuite", {"name": "gates", **counts, "time": _seconds(0), "timestamp": began})
+    for name, why in unmet.items():
+        case = SubElement(
+            element, "testcase", {"classname": "gates", "name": _sound(visible(name)), "time": _seconds(0)}
+        )
+        SubElement(case, "failure", {"type": "gate", "message": _sound(visible(why))})
+    return element
 
 
 def _suite(suite: ReportedSuite, name: str, *, strict: bool) -> Iterator[bytes]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from xml.etree.ElementTree import fromstring
 
 import pytest
 from junitparser import JUnitXml
@@ -241,6 +242,29 @@ def test_the_summary_of_a_job_shows_what_the_agent_said(response: str, named: st
     summary = b"".join(render("markdown", reported(suite(failed)))).decode()
     fence = "````" if "```" in response else "```"
     assert summary.endswith(f"{fence}text\nno\n{named}\n{fence}\n\n")
+
+
+@pytest.mark.parametrize("chosen", ["junit", "xunit"])
+def test_junit_fails_where_only_a_gate_or_a_stop_fails_the_run(chosen: Format) -> None:
+    gate = GateResult(gate="maxP95Ms", limit=50, value=100, passed=False)
+    recall = GateResult(gate="recall", label="spam", limit=0.9, value=0.5, passed=False)
+    met = replace(gate, passed=True)
+    stopped = replace(suite(case("a")), gates=(gate, recall), stopped="1 case did not pass")
+    run = replace(reported(stopped), gates=(met,), below=("b (golden): threshold: score 0.40 is below 0.5",))
+    document = fromstring(b"".join(render(chosen, run)))
+    assert (document.get("tests"), document.get("failures")) == ("5", "4")
+    (gates,) = document.findall("testsuite[@name='gates']")
+    name = run.name_of(stopped)
+    assert [each.get("name") for each in gates] == [
+        f"{name}: maxP95Ms",
+        f"{name}: recall of spam",
+        f"{name}: stopped",
+        "b (golden): threshold",
+    ]
+    assert len(gates.findall("testcase/failure")) == 4
+    green = fromstring(b"".join(render(chosen, replace(reported(suite(case("a"))), gates=(met,)))))
+    assert green.get("failures") == "0"
+    assert green.find("testsuite[@name='gates']") is None
 
 
 def test_every_report_of_gates_says_that_they_are_met_though_cases_failed() -> None:
