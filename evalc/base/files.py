@@ -97,7 +97,7 @@ def find_project(start: Path) -> Project:
     for folder in (start, *start.parents):
         for name in NAMES:
             file = folder / name
-            if file.is_file() and (name != "pyproject.toml" or _mentions_evalc(file)):
+            if (file.is_file() or file.is_symlink()) and (name != "pyproject.toml" or _mentions_evalc(file)):
                 return Project(folder, file)
         if (folder / ".git").exists():
             return Project(folder, None)
@@ -144,6 +144,11 @@ def is_there(path: Path) -> bool:
         return path.exists()
     except OSError:
         return False
+
+
+def is_named(path: Path) -> bool:
+    """Whether a folder has something of this name, also a link that leads nowhere: a reader then says so."""
+    return os.path.lexists(path)
 
 
 def exclusion(patterns: Iterable[str]) -> GitIgnoreSpec:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
-from evalc.base.files import write_atomic
+from evalc.base.files import is_named, write_atomic
 from evalc.base.source import Source, Span
 from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
@@ -291,7 +291,7 @@ def locked_anew(suites: Iterable[CompiledSuite], lock: Lock) -> Lock:
 def read_lock(folder: Path, problems: Diagnostics) -> Lock:
     """The lock of a project; an empty one if there is none. What is wrong with the file is reported."""
     path = folder / LOCK_NAME
-    if not path.exists():
+    if not is_named(path):
         return Lock(folder=folder)
     faults = Diagnostics()
     source = read_source(path, faults.add, name=os.path.relpath(path))

@@ -189,7 +189,7 @@ def find_rows(source: Source, tree: ForEachTree, called: str, problems: Diagnost
         problems.add(source, tree.file.span, finding)
         return None
     if not os.path.lexists(path):
-        problems.add(source, tree.file.span, Finding("EV600", path=tree.file.value))
+        problems.add(source, tree.file.span, Finding("EV600", path=tree.file.value, link=False))
         return None
     return Rows(source=source, tree=tree, path=path, stamp=_stamp_of(path), called=called)
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, final
 
 from evalc.base import PROVIDERS, TOKENS, provider_of
-from evalc.base.files import is_accepted_baseline
+from evalc.base.files import is_accepted_baseline, is_named
 from evalc.config import kinds as k
 from evalc.config.http import credentials_in, variables_of
 from evalc.config.tables import (
@@ -221,7 +221,7 @@ class Settings(Table):
         if self.seed_manifest is not None:
             return self.seed_manifest
         conventional = self.root / "evals" / "seed-manifest.json"
-        return conventional if conventional.exists() else None
+        return conventional if is_named(conventional) else None
 
     @property
     def files(self) -> tuple[Path, ...]:

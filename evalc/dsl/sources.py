@@ -111,7 +111,7 @@ def _explained(error: OSError | ValueError, name: str, limit: int) -> Finding:
         case NotRegular():
             return Finding("EV601", path=name, kind=error.kind)
         case FileNotFoundError() | NotADirectoryError() | ValueError():  # a path with a NUL is not a path
-            return Finding("EV600", path=name)
+            return Finding("EV600", path=name, link=Path(getattr(error, "filename", None) or ".").is_symlink())
         case OSError(errno=errno.ELOOP):
             return Finding("EV603", path=name)
         case _:

@@ -155,7 +155,7 @@ def _named_path(emission: Emission, text: Str) -> Path | None:
     problems = Diagnostics()
     path = None if value is None else named_file(tree.source, Str(text.at, value), problems)
     if path is not None and not is_there(path):
-        problems.add(tree.source, text.span, Finding("EV600", path=value))
+        problems.add(tree.source, text.span, Finding("EV600", path=value, link=path.is_symlink()))
     emission.failed |= bool(len(problems))
     emission.problems.extend(problems)
     return None if len(problems) else path

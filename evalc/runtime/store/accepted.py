@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, final
 import msgspec
 
 from evalc.base.errors import UsageError
-from evalc.base.files import JSON_LIMIT, make_folder, only_writer, read_limited, write_atomic
+from evalc.base.files import JSON_LIMIT, is_named, make_folder, only_writer, read_limited, write_atomic
 from evalc.model.result import PASSING, Status
 from evalc.model.suite import SuiteKey, key_of
 from evalc.runtime.store.journal import Header
@@ -147,7 +147,7 @@ def accept(results: PastResults, file: Path) -> Accepted:
         raise UsageError(warnings[0])
     make_folder(file.parent)
     with only_writer(file.parent):
-        before = _named(_read(file), of_run) if file.exists() else _Read((), ())
+        before = _named(_read(file), of_run) if is_named(file) else _Read((), ())
         newer = _Newer(of_run, None if results.is_part else header_beside(results.folder), before.suites)
         _reject_repeated_cases(file, (twice for twice in before.twice if not newer.replaces(twice.suite, twice.case)))
         entries = [newer.withdrawn(suite) for suite in before.suites]

@@ -12,7 +12,7 @@ from typing import Final, final
 import msgspec
 
 from evalc.base.errors import UsageError
-from evalc.base.files import below_working_folder, is_accepted_baseline
+from evalc.base.files import below_working_folder, is_accepted_baseline, is_named
 from evalc.model.result import MissingSuite
 from evalc.model.suite import RENEWED_BY_RUN, KnownSuites, Suite, SuiteKey, key_of
 from evalc.runtime.store.accepted import AcceptedSuite, read_accepted
@@ -168,7 +168,7 @@ def find_baseline(
     if not name:
         return None
     back, known = steps_back(name), _KnownCases(suites)
-    if back == 0 and accepted is not None and accepted.exists():
+    if back == 0 and accepted is not None and is_named(accepted):
         return _accepted(accepted, known)
     if back is not None:
         past = _PastRuns(_before(before, run_folders(output_dir, has_results)), known, is_alone=len(agents) <= 1)
