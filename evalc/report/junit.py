@@ -76,7 +76,7 @@ def render(run: ReportedRun, *, strict: bool = False) -> Iterator[bytes]:
 
 
 def _unmet(run: ReportedRun) -> Iterator[tuple[str, str]]:
-    """What fails the run beside its cases, by names that stay the same from run to run, and why."""
+    """The gates and the like that fail the run beside its cases, by names that stay the same, each with why."""
     for result in run.results:
         name = run.name_of(result)
         unmet = (gate for gate in result.gates or () if not gate.passed)
