@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, median
-from typing import final
+from typing import Final, final
 
 import msgspec
 
@@ -231,7 +231,8 @@ def compare_suites(
     """
     old = {case.id: case for case in before.cases}
     new = {case.id: case for case in after.cases}
-    pairs = [Pair(old[identity], case) for identity, case in new.items() if identity in old]
+    both = [Pair(old[identity], case) for identity, case in new.items() if identity in old]
+    pairs = [pair for pair in both if not pair.lapsed]
     sound = [pair for pair in pairs if not pair.broken]
     whole = [] if any(pair.cut_short for pair in sound) else sound
     score, criteria = compare_scores(sound, after.summary.criteria)
@@ -251,7 +252,7 @@ def compare_suites(
         slices=tuple(_slices(pairs)),
         latency_ms=_medians(whole, lambda case: case.duration_ms),
         cost_usd=_medians(whole, lambda case: case.cost_usd),
-        regressions=_changed(pair for pair in pairs if pair.before.passed and not pair.after.passed),
+        regressions=_changed(pair for pair in both if pair.before.passed and (pair.lapsed or not pair.after.passed)),
         new_passes=_changed(pair for pair in pairs if pair.after.passed and not pair.before.passed),
         still_failing=_changed(
             pair
@@ -323,4 +324,10 @@ def _medians(pairs: Sequence[Pair], measure: Callable[[ComparedCase], float | No
 
 
 def _changed(pairs: Iterable[Pair]) -> tuple[r.ChangedCase, ...]:
-    return tuple(r.ChangedCase(id=new.id, before=old.why, after=new.why) for old, new in pairs)
+    return tuple(
+        r.ChangedCase(id=pair.after.id, before=pair.before.why, after=_LAPSED if pair.lapsed else pair.after.why)
+        for pair in pairs
+    )
+
+
+_LAPSED: Final = "nothing of it is verified any more"

@@ -385,6 +385,11 @@ class Pair(NamedTuple):
     after: ComparedCase
 
     @property
+    def lapsed(self) -> bool:
+        """Whether nothing is verified any more of a case that had a verdict, so that it has none on the agent."""
+        return self.after.status == "unverified" and self.before.status != "unverified"
+
+    @property
     def cut_short(self) -> bool:
         """Whether attempts were left out in either, so that the share that passed depends on when it was decided."""
         return bool(self.before.not_attempted or self.after.not_attempted)

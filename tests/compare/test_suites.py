@@ -57,6 +57,16 @@ def test_changes_of_each_case() -> None:
     assert found.pass_share is None
 
 
+def test_a_case_of_which_nothing_is_verified_any_more_is_a_regression_and_no_new_pass() -> None:
+    nothing = {"status": "unverified"}
+    before = suite(case(1), case(2, passed=False, error="x"), case(3) | nothing)
+    after = suite(case(1) | nothing, case(2) | nothing, case(3) | nothing)
+    found = compared(before, after)
+    assert found.regressions == (ChangedCase(id="c1", before=None, after="nothing of it is verified any more"),)
+    assert found.new_passes == ()
+    assert (found.significance.pairs, found.significance.verdict) == (1, "unchanged")
+
+
 def test_an_error_is_left_out_and_counted_but_is_a_regression_as_the_contract_has_it() -> None:
     broken = case(1, passed=False, error="agent: gone") | {"status": "error"}
     found = compared(suite(case(1), case(2)), suite(broken, case(2)))
