@@ -222,11 +222,13 @@ _VALUES: Final = frozenset(
     )
 )
 """Terminals one of which can follow the words of a check that lack only a value."""
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
+_LETTERS: Final = r"[^\W\d_]+"
+_HYPHENED: Final = rf"{_LETTERS}(?:['\u2019-]{_LETTERS})*"
+_WORD: Final = re.compile(rf"{_LETTERS}(?:['\u2019]{_LETTERS})*")
 _TEXT: Final = re.compile(r"(?!.*(?:\.\w|(?<!\w)/|(?<!\w)&|&(?!\w)|(?<!\w)['!\u2019]))[\w '\u2019.!?:;/&%°@#$€+-]+")
 """A text that may lack its quotes: it has no operator, path, list or quote."""
 _PATTERN: Final = re.compile(r"(?!.*(?:\w\.\w|\$\.|\[\*\]|[=<>~]=))[^\s/\"'{}]+")
-_WORDS: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*(?: [^\W\d_]+(?:['\u2019-][^\W\d_]+)*)*")
+_WORDS: Final = re.compile(f"{_HYPHENED}(?: {_HYPHENED})*")
 _NAMES: Final = re.compile(r"[A-Za-z_][\w-]*(?: ?, ?[A-Za-z_][\w-]*)*", re.ASCII)
 _SURE_NAMES: Final = re.compile(r"[,_A-Z0-9-]")
 _DESCRIBES: Final = re.compile(
@@ -291,9 +293,7 @@ _PLACE: Final = re.compile(  # the measures of other tools are no places
     r"[A-Za-z_][\w.]* (?:is |must be |should be )?"
     r"(?:equals |contains |(?:less|more) than |above |below |over |under |at (?:least|most) |[<>=!]=? ?)?[\"'\d].*$"
 )
-_SENTENCE: Final = re.compile(
-    r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*(?:,? (?:[\w'\u2019-]+|\$?\d[\d,.]*%?|\"[^\"\\]*\"))+[!?]?"
-)
+_SENTENCE: Final = re.compile(rf"{_HYPHENED}(?:,? (?:[\w'\u2019-]+|\$?\d[\d,.]*%?|\"[^\"\\]*\"))+[!?]?")
 _HALF_WRITTEN: Final = re.compile(
     r"(?:at (?!least|most)|(?:tools?|call|check|judge|turn|json|latency|cost|tokens|length|matches"
     "|(?:any|every|no) (?:call|item)) )"

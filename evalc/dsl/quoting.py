@@ -19,11 +19,10 @@ _COMMENT: Final = re.compile(r"[ \t]+#")
 _TAKEN_APART: Final = re.compile(r":(?: |$)| #")
 _LINE_REST: Final = re.compile(r"[^\r\n]*")
 _CHECK: Final = re.compile(r"""(?:[^"#]|"(?:[^"\\]|\\.)*"|(?<=[^ \t])#)*""")
-_TEMPLATE: Final = re.compile(r"\{\{[^{}\r\n\"']*\}\}")
+TEMPLATE: Final = re.compile(r"\{\{[^{}\r\n\"']*\}\}")  # no quote: in `["{{", "}}"]` the quotes are YAML's
 _DASHES: Final = re.compile(r" *(?:- +)+(?=[^\s#])")
 _OPENING: Final = re.compile(r"\[")
 _SEPARATOR: Final = re.compile(r"""[\[\]{},\r\n]|"(?:[^"\\\r\n]|\\.)*"|'[^'\r\n]*'""")
-_BEFORE_COMMENT: Final = re.compile(r"[ \t]#")
 
 
 def quoted_line(raw: str) -> str:
@@ -70,9 +69,9 @@ def template_in_quotes(source: Source, start: int, end: int) -> Fix | None:
     other texts that begin with braces nobody knows the end.
     """
     raw = source.text[start:end]
-    if _BEFORE_COMMENT.search(_TEMPLATE.sub("", raw)):
+    if _COMMENT.search(TEMPLATE.sub("", raw)):
         return None  # it may be a comment after all
-    return in_quotes(source, start, end, sure=True) if not raw.startswith("{{") or _TEMPLATE.match(raw) else None
+    return in_quotes(source, start, end, sure=True) if not raw.startswith("{{") or TEMPLATE.match(raw) else None
 
 
 def rewritten_item(source: Source, start: int, end: int, item: str, *, sure: bool = False) -> Fix | None:

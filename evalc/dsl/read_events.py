@@ -33,7 +33,7 @@ from evalc.dsl.nodes import (
     one_or_many,
     stretch,
 )
-from evalc.dsl.quoting import cut_off, quoted_line, template_in_quotes, unquoted_line
+from evalc.dsl.quoting import TEMPLATE, cut_off, quoted_line, template_in_quotes, unquoted_line
 
 _EventParser: Callable[[str], Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """libyaml's parser; where PyYAML is built without it, PyYAML's own, some fifteen times slower."""
@@ -719,8 +719,6 @@ def _forbidden(character: str, times: int) -> Finding:
 
 # --- masks -----------------------------------------------------------------------------------------------------------
 
-# No quote: in `["{{", "}}"]` the quotes are YAML's.
-_TEMPLATE: Final = re.compile(r"\{\{[^{}\r\n\"']*\}\}")
 _HALF: Final = r"(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|U0000[dD][89a-fA-F][0-9a-fA-F]{2})"
 _HIGH: Final = "([dD][89abAB][0-9a-fA-F]{2})"
 _LOW: Final = "([dD][c-fC-F][0-9a-fA-F]{2})"
@@ -755,7 +753,7 @@ class _Mask:
         self._any_private = re.compile(f"[{self._brace}-{backslash}]")
         pair = f"{backslash}u{_HIGH}{backslash}u{_LOW}"
         self._pair_or_half = re.compile(f"{pair}|(?P<half>{backslash}{_HALF})")
-        masked = _TEMPLATE.sub(lambda match: match[0].translate(to_private), text)
+        masked = TEMPLATE.sub(lambda match: match[0].translate(to_private), text)
         if _ANY_HALF.search(text) is not None:
             masked = _ESCAPE.sub(lambda match: backslash + match["half"] if match["half"] else match[0], masked)
         self.masked = masked
@@ -763,7 +761,7 @@ class _Mask:
     @classmethod
     def of(cls, text: str, *, always: bool = False) -> _Mask | None:
         """The mask of a text, None if it holds nothing to mask, unless it is asked for `always`."""
-        if not always and _TEMPLATE.search(text) is None and _ANY_HALF.search(text) is None:
+        if not always and TEMPLATE.search(text) is None and _ANY_HALF.search(text) is None:
             return None
         used = {ord(character) for character in set(text)}
         used |= {int(short or long, 16) for short, long in _CODE_POINT.findall(text)}

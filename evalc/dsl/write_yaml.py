@@ -199,8 +199,9 @@ def _fits_behind(before: str, data: Mapping[str, Data] | Sequence[Data], key: st
     if not isinstance(data, Mapping):
         if any(isinstance(item, Mapping) for item in data):
             return False  # a list of records has a line for each
-        if any(isinstance(item, str) and _is_quoted_in_flow_alone(item) for item in data):
-            return False
+        texts = [item for item in data if isinstance(item, str)]
+        if any(reads_plain(each, in_flow=False) and not reads_plain(each, in_flow=True) for each in texts):
+            return False  # there it would need quotes
     try:
         written = json.dumps(data, ensure_ascii=False)
     except TypeError:  # there are comments in it
@@ -219,10 +220,6 @@ def _in_brackets(data: Mapping[str, Data] | Sequence[Data]) -> str:
     if not all(isinstance(line, str) and reads_plain(line, in_flow=True) for line in lines):
         return ""
     return f"[{', '.join(lines)}]" if len(lines) == 1 or all(map(_NAME.fullmatch, lines)) else ""
-
-
-def _is_quoted_in_flow_alone(text: str) -> bool:
-    return reads_plain(text, in_flow=False) and not reads_plain(text, in_flow=True)
 
 
 def _bare(data: Data) -> Data:

@@ -98,13 +98,7 @@ class Mappings(Words):
     def _predicate(self, subject: Denoted, verb: str, value: Any) -> Check:
         """`{VERB: VALUE}` about a subject."""
         meant, negative = words_of(verb)
-        is_kind = isinstance(value, str) and names.key(value) in {
-            *names.TYPES,
-            *names.FORMATS,
-            "empty",
-            "null",
-            "unique",
-        }
+        is_kind = isinstance(value, str) and names.key(value) in names.KINDS
         refuse_if(not meant and (is_kind or (subject == Place() and negative)))  # `is: number`, `not: [...]`
         match names.VERBS.get(meant, meant), value:
             case "", dict() if negative:

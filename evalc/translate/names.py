@@ -44,6 +44,8 @@ def _by_word(table: str) -> dict[str, str]:
 MEASURES, TYPES, FORMATS, OPERATORS, VERBS, UNITS, COUNTS = map(
     _by_word, ("measures", "types", "formats", "operators", "verbs", "units", "counts")
 )
+KINDS: Final = frozenset((*TYPES, *FORMATS, "empty", "null", "unique"))
+"""The names of what a value may be."""
 RUNS: Final[dict[str, tuple[Any, str]]] = {
     word: (meant.partition(" ")[0], meant.partition(" ")[2]) for word, meant in _by_word("runs").items()
 }

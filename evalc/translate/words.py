@@ -57,7 +57,7 @@ class Words(Meaning):
         ways: list[Callable[[], Check]] = [
             lambda: self.code(language.rstrip(":"), inner),
             lambda: self._turn(text, depth),
-            lambda: self._failing(text, depth),
+            lambda: negated(self.condition((pattern("<FAILING>").fullmatch(text) or none())[1], depth + 1)),
             lambda: self._whole(text),
             lambda: self.clause(text),
             lambda: self.code("python", code),
@@ -90,10 +90,6 @@ class Words(Meaning):
         check = self.condition(rest, depth + 1)
         refuse_if(isinstance(check, Of) and isinstance(check.step, Turn))
         return Of(Turn(int(number or names.COUNTS[ordinal])), check)
-
-    def _failing(self, text: str, depth: int) -> Check:
-        """The opposite of what the answer fails by."""
-        return negated(self.condition((pattern("<FAILING>").fullmatch(text) or none())[1], depth + 1))
 
     def _split(self, text: str, depth: int) -> Check:
         refuse_if(pattern(r"(?<![\w-])but\s+<TEXT>").search(text))  # `does not contain "x" but "y"`
@@ -207,7 +203,7 @@ class Words(Meaning):
             case [dict() as members] if text.startswith("match ") and not (is_negative or tail):
                 is_each = text.startswith("match each ")
                 if phrase == "contains {}":
-                    return self._members(subject, members, is_each=is_each)
+                    return self._members(subject if isinstance(subject, Place) else none(), members, is_each=is_each)
                 if meant in ("", "==") and subject == Place() and not is_each:
                     return Test("json", ("strict", _schema(members)))
         refuse_if(text.startswith("match ") and '"#' in json.dumps(values))  # a marker of Karate's
@@ -227,15 +223,9 @@ class Words(Meaning):
             refuse_if(isinstance(subject, Place) or not values)
         return self.asked(subject, verb, values)
 
-    def _members(self, place: Denoted, members: Mapping[str, Any], *, is_each: bool) -> Check:
+    def _members(self, place: Place, members: Mapping[str, Any], *, is_each: bool) -> Check:
         """Karate's questions about the members of an object, or of each item: values, or markers such as `#number`."""
-        if (
-            not isinstance(place, Place)
-            or "[]" in place.path
-            or not members
-            or (to.is_list(place.path) and not is_each)
-        ):
-            raise NoLine
+        refuse_if("[]" in place.path or not members or (to.is_list(place.path) and not is_each))
         pairs = [((Place("item") if is_each else place).member(key), value) for key, value in members.items()]
         marked = [(of, value, isinstance(value, str) and value.startswith("#")) for of, value in pairs]
         asked = [self.typed(of, value[1:]) if is_type else of.asks(to.equal(value)) for of, value, is_type in marked]
