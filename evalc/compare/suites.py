@@ -8,7 +8,7 @@ from typing import Final, final
 
 import msgspec
 
-from evalc.base.terminal import counted
+from evalc.base.terminal import counted, first_of
 from evalc.compare.means import difference
 from evalc.compare.totals import FEWEST_CHANGES, LEVEL, Flips, rate_of, significance_of_all, verdict_of
 from evalc.model import result as r
@@ -106,6 +106,8 @@ def _suite(criteria: Sequence[_Scored], groups: Sequence[str]) -> r.Difference |
     return difference(before, after, list(contributions.values()), changed=len(changed), groups=together)
 
 
+_MOST_NAMED: Final = 10
+
 _Key = tuple[SuiteKey, str | None]
 """A suite of a run, and its agent."""
 
@@ -142,6 +144,7 @@ def compare_runs(
     )
     for key, past in pairs.items():
         warnings += _of_early_ends(_title(key, new), old[past], new[key])
+        warnings += _of_cases_not_run(_title(key, new), old[past], new[key])
     return r.RunComparison(
         before=names[0],
         after=names[1],
@@ -173,6 +176,14 @@ def _missing(old: _Run, new: _Run, pairs: Mapping[_Key, _Key], looked_at: Callab
     yield from names
     gone = dict.fromkeys(key[0] for key in old if not _of_suite(key, new))
     yield from (suite.title() for suite in gone if looked_at(suite))
+
+
+def _of_cases_not_run(title: str, before: ComparedSuite, after: ComparedSuite) -> Iterator[str]:
+    """A warning about cases that the later run has and did not run: it stopped, or they are skipped now."""
+    skipped = {case.id for case in after.skipped}
+    not_run = [case.id for case in before.cases if case.id in skipped]
+    if not_run and not after.decided:
+        yield f"{title}: not compared, as the later run did not run them: {first_of(not_run, _MOST_NAMED)}"
 
 
 def _of_early_ends(title: str, *runs: ComparedSuite) -> Iterator[str]:
@@ -231,6 +242,7 @@ def compare_suites(
     """
     old = {case.id: case for case in before.cases}
     new = {case.id: case for case in after.cases}
+    skipped = {case.id for case in after.skipped}
     both = [Pair(old[identity], case) for identity, case in new.items() if identity in old]
     pairs = [pair for pair in both if not pair.lapsed]
     sound = [pair for pair in pairs if not pair.broken]
@@ -260,7 +272,7 @@ def compare_suites(
             if not (pair.before.passed or pair.after.passed) and pair.before.error != pair.after.error
         ),
         came=tuple(identity for identity in new if identity not in old),
-        went=tuple(identity for identity in old if identity not in new),
+        went=tuple(identity for identity in old if identity not in new and identity not in skipped),
     )
 
 

@@ -67,6 +67,18 @@ def test_a_case_of_which_nothing_is_verified_any_more_is_a_regression_and_no_new
     assert (found.significance.pairs, found.significance.verdict) == (1, "unchanged")
 
 
+def test_cases_that_the_later_run_did_not_run_are_not_gone() -> None:
+    written = {"toolName": "t", "tier": "golden", "cases": [case(1)], "skipped": [{"id": "c2"}, {"id": "new"}]}
+    after = msgspec.convert(written, ComparedSuite)
+    comparison = compare_runs([suite(case(1), case(2), case(3))], [after], names=("a", "b"))
+    assert comparison.suites[0].went == ("c3",)
+    assert comparison.missing == ("c3",)
+    assert comparison.warnings == ("t (golden): not compared, as the later run did not run them: c2",)
+    decided = msgspec.structs.replace(after, decided=True)
+    (warning,) = compare_runs([suite(case(1), case(2))], [decided], names=("a", "b")).warnings
+    assert "not compared" not in warning
+
+
 def test_an_error_is_left_out_and_counted_but_is_a_regression_as_the_contract_has_it() -> None:
     broken = case(1, passed=False, error="agent: gone") | {"status": "error"}
     found = compared(suite(case(1), case(2)), suite(broken, case(2)))
