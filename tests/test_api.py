@@ -281,6 +281,12 @@ def test_a_call_resumes_a_run(cities: Path) -> None:
     assert (again.run_id, ids(again)) == (run.run_id, ["cities/paris", "cities/cairo"])
 
 
+def test_a_run_is_true_where_all_is_well(cities: Path) -> None:
+    assert evalc.run(agent=ECHO, keywords="paris")
+    failed = evalc.run(agent=evalc.ScriptedAgent({}), keywords="paris")
+    assert (bool(failed), failed.exit_code == 0) == (False, False)
+
+
 def test_a_run_of_a_call_is_resumed_from_the_command_line(cities: Path) -> None:
     run = evalc.run(agent="demo", keywords="paris", output_dir="out", min_pass_rate=0)
     assert run.exit_code == 0

@@ -65,6 +65,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     def _repr_html_(self) -> str:
         return "".join(_html(self))
 
+    def __bool__(self) -> bool:
+        """Whether all is well, so that `assert evalc.run(...)` fails with the run."""
+        return self.exit_code == 0
+
     @property
     def run_id(self) -> str:
         """The run's id, a UUID that its suites share."""
