@@ -550,7 +550,10 @@ def structure(thing: Thing, fields: list[tuple[str, str | None]], headings: list
     if headings:
         found = [line.lstrip("#").strip().casefold() for line in thing.text.split("\n") if line.startswith("#")]
         return reported(all(heading.casefold() in found for heading in headings))
-    met = [(place, type_) for path, type_ in fields for place in places(json_in(thing.value), path)]
+    document = json_in(thing.value)
+    if document is NOTHING:
+        return CANNOT
+    met = [(place, type_) for path, type_ in fields for place in places(document, path)]
     return reported(all(place is not NOTHING and (type_ is None or TYPES[type_](place)) for place, type_ in met))
 
 

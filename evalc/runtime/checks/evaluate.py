@@ -669,7 +669,7 @@ def _structure(test: Test, view: View) -> Found:
         try:
             document = parse_leniently(text)
         except NotJson as error:
-            return words.not_json(error, text)
+            raise NoAnswer(unasked(words.not_json(error, text))) from None
         for path, type_ in fields:
             if message := _wrong(document, path, type_):
                 return message

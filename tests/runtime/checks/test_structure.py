@@ -6,6 +6,7 @@ import pytest
 
 from evalc.check.forms import check_of
 from evalc.check.texts import fenced_blocks
+from evalc.check.tree import Not
 from tests.runtime.checks.conftest import Ask
 
 DOCUMENT = '{"meta": {"title": "T", "n": 2}, "items": [{"id": 1}, {"id": 2.5}], "empty": [], "a.b": null}'
@@ -75,3 +76,10 @@ def test_a_response_that_is_too_deep_is_an_error(ask: Ask) -> None:
     check = check_of({"type": "structure", "fields": ({"path": "a"},)})
     verdict = ask(check, "[" * 100_000)
     assert (verdict.outcome, verdict.message) == ("error", "the response is nested too deeply to be read as JSON")
+
+
+@pytest.mark.parametrize("text", ["five", "", "{"])
+def test_fields_cannot_be_asked_of_what_is_no_json(text: str, ask: Ask) -> None:
+    has_fields = check_of({"type": "structure", "fields": [{"path": "total"}]})
+    assert not (asked := ask(has_fields, text)).asked
+    assert asked.outcome == ask(Not(has_fields), text).outcome == "failed"
