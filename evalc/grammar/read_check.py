@@ -368,17 +368,17 @@ def odd_readings(text: str) -> Sequence[Fault]:
         found += unclear_halves(text)
     if ("tool" in text or "least" in text or "most" in text or "[*]" in text) and _MISREAD.search(text):
         found += misread(text)
-    if "latency" in text or "time" in text or "cost" in text:
+    if "latency" in text or "time" in text or "cost" in text or "tokens" in text:
         found += exact_limits(text)
     return found
 
 
 def exact_limits(text: str) -> Iterator[Fault]:
-    """The numbers right behind `latency` or `cost`, which only a limit has; nothing may cost nothing."""
+    """The numbers right behind `latency`, `cost` or tokens, which only a limit has; nothing may cost nothing."""
     if not _EXACT.search(text):
         return
     tokens = following(load("check"), "line", text).tokens
-    for measure, *rest in (tokens[at : at + 5] for at, token in enumerate(tokens) if token.type in ("LATENCY", "COST")):
+    for measure, *rest in (tokens[at : at + 5] for at, token in enumerate(tokens) if token.type in _LIMITED):
         types = "".join(f"{token.type} " for token in rest)
         found = _LIMIT.match(types)
         limit = rest[: found[0].count(" ")] if found else ()
@@ -475,7 +475,8 @@ def misread(text: str) -> Iterator[Fault]:
 # They begin with letters, not with `\b`, so that texts are searched for these at once; two dots follow the first tool.
 _MISREAD: Final = re.compile(r"at(?<=\bat)\s+(?:least|most)\b|\A(?>[\s\S]*?tool(?<=\btool)\s)[^.]*\.[^.]*\.|\[\*\]")
 _WHICH_ITEMS: Final = frozenset(("ANY", "EVERY", "NO", "OF"))
-_EXACT: Final = re.compile(r"(?:latency|time|cost)\s+\$?\s*[\d.]")
+_LIMITED: Final = frozenset(("LATENCY", "COST", "TOKENS", "USAGE_TOKENS"))
+_EXACT: Final = re.compile(r"(?:latency|time|cost|tokens)\s+\$?\s*[\d.]")
 _LIMIT: Final = re.compile("(?:DOLLAR )?NUMBER (?:DURATION )?+(?!DOTS|AND (?:DOLLAR )?(?:NUMBER|TEMPLATE))")
 _JOINED: Final = re.compile(r"and(?<=\band)\b|or(?<=\bor)\b|&&|\|\|")
 _OF_A_PART: Final = frozenset(("of_place", "of_named_place", "of_items", "of_calls", "of_file", "of_file_place"))

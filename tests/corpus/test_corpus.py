@@ -50,6 +50,7 @@ ELSEWHERE = {
     "EV450": "takes a lock file: tests/cli/test_lock.py",
     "EV451": "likewise",
     "EV452": "is about the lock file: likewise",
+    "EV453": "likewise",
     "EV602": "takes a file without permissions: tests/base/test_files.py",
     "EV603": "takes a symbolic link: tests/faults/test_hostile_sources.py",
     "EV604": "takes 32 MB: likewise",

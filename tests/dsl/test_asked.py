@@ -217,9 +217,11 @@ def test_a_place_in_an_argument_is_named() -> None:
         ("cost $0.05", "cost <= $0.05"),
         ("json and the response time 100ms", "json and the response time <= 100ms"),
         ("latency: 2s", "latency: <= 2s"),
+        ("total tokens 500", "total tokens <= 500"),
+        ("tokens: 500", "tokens: <= 500"),
     ],
 )
-def test_an_exact_latency_or_cost_is_reported(written: str, line: str) -> None:
+def test_an_exact_limit_is_reported(written: str, line: str) -> None:
     text = f"{HEAD}{written}\n"
     (problem,) = [each for each in evalc.check(evalc.Source("s.eval.yaml", text)) if each.code == "EV440"]
     assert problem.fix is not None
@@ -229,7 +231,16 @@ def test_an_exact_latency_or_cost_is_reported(written: str, line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        *("latency <= 2s", "latency == 2s", "latency 1s..2s", "latency 1s and 2s", "cost 0", "cost $0", "tokens 5"),
+        *(
+            "latency <= 2s",
+            "latency == 2s",
+            "latency 1s..2s",
+            "latency 1s and 2s",
+            "cost 0",
+            "cost $0",
+            "tokens == 5",
+            "words 5",
+        ),
         *("{cost: {max: 5}}", "cost: <= 5", 'contains "latency 2s"', "{type: latency, rule: 2s}", "latency {{n}}s"),
     ],
 )
