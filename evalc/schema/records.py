@@ -201,7 +201,7 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "description": "What the case is about.",
         "reason": "Why it did not run.",
         "archived": "Whether it is retired rather than skipped.",
-        "stopped": "Whether it would have run, had the run not stopped.",
+        "stopped": "Whether the run did not get to it: it had stopped, or cases of other tiers failed.",
     },
     "CriterionResult": {
         "name": "The criterion's name.",

@@ -261,6 +261,18 @@ def test_a_part_of_a_run_is_named_with_its_run(invoke: Invoke, cities: Path) -> 
         assert f"2 cases of the run {run.name}/{part.relative_to(run).as_posix()}" in said
 
 
+def test_rubrics_that_a_run_did_not_get_to_stay(invoke: Invoke, cities: Path) -> None:
+    kind = "{name: kind, message: Paris?, validate: ['judge \"Is it kind?\" >= 4/5']}"
+    (cities / "evals" / "kind.eval.yaml").write_text(f"suite: kind\ntier: rubric\neval: {{test_cases: [{kind}]}}\n")
+    (cities / "kindness.py").write_text("def judge(query):\n    return 5, 'kind'\n")
+    (cities / "evalc.toml").write_text('judge = "python:kindness:judge"\n')
+    for agent, code in (("good", 0), ("broken", 1)):
+        assert invoke("run", *of_agents((agent,))).code == code
+        assert "no longer in it" not in invoke("accept").out
+        suites = json.loads((cities / "evals" / "baseline.json").read_text())["suites"]
+        assert [case for suite in suites for case in suite["cases"]] == ["cities/paris", "cities/rome", "kind/kind"]
+
+
 def test_several_agents_each_have_their_own(invoke: Invoke, cities: Path) -> None:
     both = ("--agent", "python:gated_agents:good", "--agent", "python:gated_agents:broken")
     invoke("run", *both)

@@ -174,7 +174,8 @@ def skipped_case(case: Case, otherwise: str | None = None) -> SkippedCase | None
     reason = case.archived if archived else otherwise if case.skip is None else case.skip
     if reason is None:
         return None
-    return SkippedCase(id=case.id, description=case.description, reason=reason, archived=archived)
+    stopped = True if case.skip is None and not archived else msgspec.UNSET
+    return SkippedCase(id=case.id, description=case.description, reason=reason, archived=archived, stopped=stopped)
 
 
 def why_no_rubrics(numbers: Iterable[int], cases: JournaledCases, gated: Container[int]) -> str | None:

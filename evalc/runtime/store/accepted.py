@@ -199,7 +199,7 @@ class _Newer:
         for suite in suites:
             agent = suite.agent_endpoint if several else None
             broken = frozenset(case.id for case in suite.cases if case.status == "error")  # which says nothing of them
-            if suite.selected or suite.stopped or broken:
+            if suite.selected or any(each.stopped for each in suite.skipped) or broken:
                 self.parts.add(suite.key)
             place = places.get(suite.key, Place())
             now = _accepted(suite, place, agent, without=broken)
