@@ -814,3 +814,12 @@ def test_cases_that_are_only_counted_are_among_the_totals(shown: Shown, monkeypa
     expect(page.locator("#verdict .legend")).to_contain_text("passed 5")
     expect(page.locator("#notices")).to_contain_text("of 5 cases that passed, 2 are only counted here")
     expect(page.locator("#latency figcaption")).to_contain_text("Half of 5 cases")
+
+
+def test_a_case_of_which_nothing_is_verified_any_more_is_a_regression(shown: Shown) -> None:
+    passed = [answered(f"m/{number}", "ok") for number in range(2)]
+    failed = msgspec.structs.replace(answered("m/2", "no"), status="failed", passed=False)
+    lapsed = [msgspec.structs.replace(case, status="unverified", passed=True) for case in (passed[0], failed)]
+    page = shown([suite([*lapsed, passed[1]], baseline={case.id: case for case in (*passed, failed)})])
+    badges = page.locator("#rows .badge").all_inner_texts()
+    assert [badge for badge in badges if badge in ("regression", "new pass")] == ["regression"]

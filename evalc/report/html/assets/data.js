@@ -46,6 +46,8 @@ for (const [index, entry] of cases.entries()) {
 function changeOf(entry) {
   if (!entry.baseline) return null;
   const was = GOOD.has(entry.baseline.status);
+  // What verified nothing says nothing of the agent: where something was verified before, that is lost.
+  if (entry.status === "unverified" && entry.baseline.status !== "unverified") return was ? "regression" : null;
   return was === entry.good ? null : was ? "regression" : "new pass";
 }
 
