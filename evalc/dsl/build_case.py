@@ -669,7 +669,10 @@ CASE: Final = k.Shape(
             k.SENT,
             "The message that is sent instead of the prompt; may be a template.",
             ("What is the weather in Paris?",),
-            aka=("prompt", "question", "query", "user_message", "user_input", "msg", "ask", "request", "utterance"),
+            aka=(
+                *("input", "prompt", "question", "query", "user_message", "user_input", "msg", "ask", "request"),
+                *("utterance", "content", "text", "task", "instruction"),
+            ),
         ),
         "messages": k.Key(k.Kind(k.list_of(k.ref("Message")), texts="data"), "A conversation for chat agents."),
         "turns": k.Key(

@@ -241,7 +241,8 @@ class Fields:
             near = nearest(key.text, shape.keys)
             if foreign is None or (near in foreign and near not in self.by_key):
                 self._misspelt |= {near}
-                other = shape.meant_by(key.text)
+                is_near = near is not None and self.tree.pairs(value) is not None  # `input: {city: Rome}`, not a text
+                other = "" if is_near else shape.meant_by(key.text)
                 meant = other if near != key.text else ""
                 self._misspelt |= {meant} if meant else set()
                 self.fault(key, self.tree.unknown(key.text, shape, self._what, meant))

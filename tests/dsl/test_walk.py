@@ -51,6 +51,8 @@ def test_a_name_that_differs_by_more_than_a_third_is_not_offered(key: str, place
         ("case", "assert", "`assert` is called `validate`, in a case"),
         ("case", "vars", "`vars` is called `inputs`, in a case"),
         ("case", "msg", "`msg` is called `message`, in a case"),
+        ("case", "input", "`input` is called `message`, in a case"),
+        ("case", "content", "`content` is called `message`, in a case"),
         ("case", "should", "`should` is called `validate`, in a case"),
         ("case", "say", "`say` belongs in a turn"),
         ("turn", "user", "`user` is called `say`, in a turn"),
@@ -60,6 +62,12 @@ def test_a_name_that_differs_by_more_than_a_third_is_not_offered(key: str, place
 )
 def test_a_key_of_another_tool_or_place_is_named_with_its_place(place: str, key: str, said: str) -> None:
     assert unknown(**{place: key}).finding.help() == said
+
+
+def test_a_mapping_is_no_message() -> None:
+    text = SUITE.format(suite="", block="", case="input: {city: Rome}\n      ", turn="")
+    (problem,) = [each for each in evalc.check(evalc.Source("a.eval.yaml", text)) if each.code == "EV201"]
+    assert problem.finding.label() == "did you mean `inputs`?"
 
 
 def test_a_misspelt_key_is_not_taken_for_one_of_another_place() -> None:
