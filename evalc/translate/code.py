@@ -261,12 +261,13 @@ def _piece(node: Node) -> str:
 _SCALAR: Final = r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?'
 _LIST: Final = rf"\[(?:(?:{_SCALAR}),\s*)+(?:{_SCALAR})\]"
 _TOKEN: Final = re.compile(rf"({_LIST}|{_SCALAR}|\.?[A-Za-z_]\w*|==|!=|<=|>=|[<>|()\[\];.])")
+_IN: Final = re.compile(rf"{_SCALAR}|\bIN\(([^()\[\]]+)\)")
 _OPERATORS: Final = ("==", "!=", "<", "<=", ">", ">=", "and", "or")
 
 
 def read_jq(code: str) -> ast.expr:
     """The tree of a filter that is asked of the response's JSON."""
-    pieces = _TOKEN.split(re.sub(r"\bIN\(([^()\[\]]+)\)", r"IN([\1])", code))
+    pieces = _TOKEN.split(_IN.sub(lambda found: f"IN([{found[1]}])" if found[1] else found[0], code))
     writer = _Writer(pieces[1::2])
     expression = writer.pipe("json")
     refuse_if(writer.tokens or any(map(str.strip, pieces[::2])))
@@ -306,13 +307,16 @@ class _Writer:
                 value += f"[{self.tokens.pop() if self.tokens else ''}{self.taken(']') or none()}"
         return value
 
+    def is_followed_by_step(self) -> bool:
+        return bool(self.tokens) and self.tokens[-1][0] in ".["
+
     def term(self, first: str, dot: str) -> str:
         if first in ("(", "["):
             return self.pipe(dot, ")" if first == "(" else "]")
         if first[0] == ".":
             if dot == "json" and names.key(first) in names.NAMES["calls"]:
                 return "tool_calls"  # of the answer, whose text has the JSON
-            if dot == "json" and first in (".usage", ".response"):
+            if dot == "json" and (first == ".usage" or (first == ".response" and not self.is_followed_by_step())):
                 return first[1:]
             return f'{dot}["{first[1:]}"]' if first != "." else dot
         if re.match(r'"|-?\d|\[.|(?:true|false|null)$', first):

@@ -11,6 +11,7 @@ from typing import Any, Final
 from evalc.check.forms import together
 from evalc.check.tree import Argument, At, Call, Check, Measured, Node, Not, Of, Some, Test, Which, conjuncts
 from evalc.grammar.write_check import NoLine
+from evalc.model.json import is_number
 from evalc.model.numbers import MILLISECONDS
 from evalc.translate import names
 from evalc.translate import trees as to
@@ -27,6 +28,11 @@ _OPERATORS: Final[Mapping[type[ast.cmpop], str]] = {
 _SUCCEEDS: Final = Of(Argument("call"), Of(At("success"), Test("is", True)))
 _FAILS: Final = Of(Argument("call"), Of(At("success"), Test("is", False)))
 _CALLS: Final = Part("calls")
+_MOST_DIGITS: Final = 10
+_VARIABLE: Final = re.compile(
+    "[a-z]|(?:expected|required|forbidden)?_?(?:tool|call|function)?_?(?:name)?", re.IGNORECASE
+)
+"""A name that is more likely that of a variable than of a tool."""
 _EXISTS: Final = Test("exists")
 _ASKS_FOR_SOME: Final = {(">", 0): True, (">=", 1): True, ("==", 0): False, ("<", 1): False, ("<=", 0): False}
 """Whether a comparison of how many there are asks for some or for none."""
@@ -242,7 +248,8 @@ class Meaning:
             case Part("literal", value), Place():
                 refuse_if(of == Place("item") and str(value).isidentifier())  # a key of the item, or a part of it?
                 return self.contains(of, value)
-            case Part("literal" | "unknown", str() as tool), Part("names"):
+            case Part("literal" | "unknown" as kind, str() as tool), Part("names"):
+                refuse_if(kind == "unknown" and _VARIABLE.fullmatch(tool))
                 return self.times(tool, ">=", 1)
             case Part("literal", value), Part("listed"):
                 return self.quantified("any", of, lambda found: self.compared("==", found, value))
@@ -418,8 +425,9 @@ class Meaning:
                 case _:
                     return None
         last = words[-1] if words else ""
-        if "alled" in last and isinstance(subject, ast.Attribute) and isinstance(subject.value, ast.Name):
-            subject = ast.Name(subject.attr)  # `expect(tools.book)`
+        match subject:
+            case ast.Attribute(ast.Name("tools" | "tool" | "agent"), name) if "alled" in last:
+                subject = ast.Name(name)
         match given:
             case [ast.Call(ast.Attribute(ast.Name("expect"), kind), [inner], [])]:  # `toEqual(expect.any(Number))`
                 given = [inner]
@@ -429,10 +437,8 @@ class Meaning:
         values = [each.of if isinstance(each, Part) and each.kind in kinds else each for each in denoted]
         verb, found = " ".join(words), self.denoted(subject)
         match last, values:
-            case "toBeCloseTo", [int() | float() as number]:
-                return negated_if("not" in words, self._near(found, number, 2))
-            case "toBeCloseTo", [int() | float() as number, int() as digits]:
-                return negated_if("not" in words, self._near(found, number, digits))
+            case "toBeCloseTo", [number, *digits] if len(digits) <= 1:
+                return negated_if("not" in words, self._near(found, number, *digits))
             case "toMatch", [str()]:
                 verb = verb.replace("toMatch", "toContain")  # a text is no pattern there
             case "toBeTruthy" | "toBeFalsy", [] if isinstance(found, Node):
@@ -446,10 +452,12 @@ class Meaning:
                 verb, values = f"{verb} {getattr(type_, 'of', type_)}", []
         return self.asked(found if "alled" in verb else self._known(found), verb, values)
 
-    def _near(self, found: Denoted, number: float, digits: int) -> Check:
+    def _near(self, found: Denoted, number: Any, digits: Any = 2) -> Check:
         """Ask for less than half a unit of the last digit of difference, as Jest does."""
+        refuse_if(not is_number(number) or type(digits) is not int or not 0 <= digits <= _MOST_DIGITS)
         half = 10.0**-digits / 2
         limits = {">": round(number - half, 12), "<": round(number + half, 12)}
+        refuse_if(not limits[">"] < number < limits["<"])
         return joined("and", [self.compared(op, found, limit) for op, limit in limits.items()])
 
     def _call(self, node: ast.Call) -> Denoted:

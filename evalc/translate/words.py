@@ -19,6 +19,8 @@ from evalc.translate.names import pattern
 from evalc.translate.trees import OPPOSITE, Part, Place, joined, negated, negated_if, none, refuse_if
 
 _QUOTES: Final = "\"'"
+_NO_NAMES: Final = names.KINDS | names.COUNTS.keys() | {"any", "missing", "no", "off", "on", "unknown", "yes"}
+"""The words that may be no value when they stand where an argument has one without quotes."""
 LONGEST: Final = 2_000
 """The longest line that is looked at."""
 READERS: Final = {"javascript": read_javascript, "js": read_javascript, "python": read_python, "jq": read_jq}
@@ -44,8 +46,8 @@ class Words(Meaning):
     def condition(self, text: str, depth: int = 0) -> Check:
         """The condition that a line is, in whatever language it is."""
         code, text = text.strip(), pattern("<SHELL>").sub("", text.strip())
-        text = pattern("<TEXT>|<UNMARKED>").sub(lambda found: f"{found['NOT']}n't" if found["NOT"] else found[0], text)
         text = pattern("<BARE>").sub(_bracketed, text)
+        text = pattern("<UNMARKED>").sub(lambda found: f"{found['NOT']}n't" if found["NOT"] else found[0], text)
         text = pattern("<COUNTED>").sub(lambda found: names.COUNTS.get(found[0], found[0]), text)
         text = pattern("<LIMITS>").sub(r"\g<S>\g<O> \g<N>\g<U>\g<W> \g<J> \g<S>\g<P> \g<M>\g<U>\g<W>", text)
         for between, joint in _BETWEEN.items() if depth == 0 else ():
@@ -93,7 +95,8 @@ class Words(Meaning):
 
     def _split(self, text: str, depth: int) -> Check:
         refuse_if(pattern(r"(?<![\w-])but\s+<TEXT>").search(text))  # `does not contain "x" but "y"`
-        refuse_if(len(_pieces(text, "or")) > 1 and len(_pieces(text, "and|but")) > 1)  # which of them is of the two?
+        is_mixed = len(_pieces(text, r"or|\|\|")) > 1 and len(_pieces(text, "and|&&|but")) > 1
+        refuse_if(is_mixed and len(_pieces(text, "or|and|but")) > 1)  # which of them is of the two?
         for word, joint in (("or", r"or|\|\|"), ("and", r"and|&&|but")):
             first, *others = _pieces(text, joint)
             # `contains "x" and not "y"`
@@ -176,6 +179,7 @@ class Words(Meaning):
         if found and (literal := pattern("<LITERAL>").fullmatch(found[2])):
             return to.arguments({found[1]: _literal(literal, found[2])[0]})[0]
         if found and re.fullmatch(r"[A-Z][\w-]*", found[2]):
+            refuse_if(found[1][0].isupper() or names.key(found[2]) in _NO_NAMES)
             return to.arguments({found[1]: found[2]})[0]
         refuse_if(pattern("<TIMES>$").search(text))  # are these the calls?
         return self.clause(f"at {text.removeprefix('the ')}")
@@ -451,8 +455,8 @@ def _often(times: str) -> str:
 
 def _bracketed(bare: re.Match[str]) -> str:
     """promptfoo's `contains-any: refund, money back`, as a list of texts."""
-    listed = re.findall(r""" *("[^"]*"|'[^']*'|[^,|"']*[^,|"' ]) *""", bare["L"])
-    return f"{bare['W']} [{', '.join(json.dumps(each.strip(_QUOTES), ensure_ascii=False) for each in listed)}]"
+    texts = (each[1:-1] if each[0] in _QUOTES else each for each in pattern("<ITEM>").findall(bare["L"]))
+    return f"{bare['W']} [{', '.join(json.dumps(text, ensure_ascii=False) for text in texts)}]"
 
 
 def _several(verb: str, values: list[Any], between: set[str]) -> tuple[str, list[Any]]:

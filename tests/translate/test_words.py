@@ -192,6 +192,19 @@ LINES = {
     'icontains-any: refund, "money back"': 'contains any of ["refund", "money back"] ignoring case',
     "icontains-any refund|voucher": 'contains any of ["refund", "voucher"] ignoring case',
     'contains-all "a, b" "c"': 'contains all of ["a, b", "c"]',
+    "contains-any: don't, isnt it, 'it is'": 'contains any of ["don\'t", "isnt it", "it is"]',
+    "regex isnt .*": "matches /isnt .*/",
+    'contains-any: "a" or "b"': 'contains any of ["a", "b"]',
+    "contains-any: a, b and latency < 2s": 'contains any of ["a", "b"] and latency < 2s',
+    '.response == "x"': 'equals "x"',
+    '.response.a | test("x")': "at response.a matches /x/",
+    ".response.total > 4": "at response.total > 4",
+    "output.includes(`isnt`)": 'contains "isnt"',
+    '.x | test("IN(a,b)")': "at x matches /IN(a,b)/",
+    '$.items[*].name all contain "salt and pepper"': 'every item of items has name contains "salt and pepper"',
+    "language: no": "is in Norwegian",
+    "is JSON with the key id": "json and has fields id",
+    "search_tool in tools_called": "tools include [search_tool]",
     "not-regex (?i)as an ai": "not matches /as an ai/i",
     "tokenUsage.total < 500": "total tokens < 500",
     "usage.cost <= $0.02": "cost <= $0.02",
@@ -583,9 +596,23 @@ exact "Paris" [search]
 the price is between 10 and 20
 expect(json.total).toBeCloseTo(price, 1)
 expect(json.total).toBeCloseTo(20, digits)
+expect(json.total).toBeCloseTo(20, -2)
+expect(json.total).toBeCloseTo(20, 400)
+expect(json.total).toBeCloseTo(20, true)
+expect(json.total).toBeCloseTo(true)
+expect(json.total).toBeCloseTo(1e300)
+expect(console.log).toHaveBeenCalled()
+expect(response.book).toHaveBeenCalledTimes(2)
 expect(book).toHaveBeenNthCalledWith(0, {city: "Oslo"})
 calls book with city Oslo and Rome
 calls book with Oslo
+calls book with Oslo Airport
+calls book with nights Two
+calls book with city Empty
+calls book with city Unknown
+calls book with confirmed Yes
+expected_tool in tools_called
+tool_name in tool_names
 keep it short
 keep it real and under 5 words
 contains_any(["a", "b"], output)
@@ -595,6 +622,27 @@ foo(response, "a")
 is JSON with id and name
 language: xx
 contains-any [a
+contains-any: a, or b
+contains-any: refund or voucher
+contains-any: a b c
+contains-any: a; b
+contains-any: a, b ignoring case
+contains-any "a" "b" case insensitive
+contains-any: `a`, `b`
+contains-any: “a”, “b”
+contains-any /a/, b
+contains-any: "a\\"b", c
+usage.response contains "x"
+usage.words < 500
+contains "a =~ /b/"
+$.items[*].price all > 5 and < 50
+Path("out/report.md")
+language is no
+is JSON with fields sorted
+is JSON with keys id and nothing
+is JSON with fields id, name and more
+contains "a" || contains "b" but not contains "c"
+contains "a" or contains "b" && not contains "c"
 Object.keys(JSON.parse(response)).length === 2
 match response.items == '#? _ > 0'
 contains "{{x}}" and len(response) < 4 and foo
