@@ -30,6 +30,7 @@ _ABOUT: Final = re.compile(
     r"(?:(?<![\w-])(?:about|approximately|around|roughly)(?= )|~=?|≈) ?(?=[-\d{])"
 )
 _LINK: Final = re.compile(r"""(?P<line>.+\S)(?P<link>\s+for\s+(?:[A-Za-z_][\w-]*|"[^"\\]*"|'[^'\\]*'))""", re.ASCII)
+_TAIL: Final = re.compile(r"(?<=\w)(?: ignoring case(?: for [A-Za-z_][\w-]*)?| for [A-Za-z_][\w-]*)$", re.ASCII)
 
 
 class Meant(NamedTuple):
@@ -80,6 +81,7 @@ def hints(text: str) -> dict[str, str]:
         "include": _TOOLS.sub(_called("include"), text),
         "any_of": _NAMES_LISTED.sub(_listed("any of"), text),
         "all_of": _NAMES_LISTED.sub(_listed("all of"), text),
+        "tail": _with_tail(text),
         "words": _UNQUOTED.sub(r'\1 "\2"', text),
         "calls": _of_call(text),
         "judged": _question(text),
@@ -90,6 +92,13 @@ def hints(text: str) -> dict[str, str]:
 
 def _is_clear(line: str) -> bool:
     return is_check(line) and not any(unclear_halves(line))
+
+
+def _with_tail(text: str) -> str:
+    """The line whose text ends before words that may belong to the check: `contains rain for q`; else empty."""
+    tail = _TAIL.search(text)
+    meant = _meant_by(text[: tail.start()]) if tail is not None else None
+    return "" if tail is None or meant is None else f"{meant.line}{tail[0]}"
 
 
 def _called(how: str) -> Callable[[re.Match[str]], str]:

@@ -405,6 +405,19 @@ def test_a_line_that_is_no_sentence_is_not_asked_of_a_judge(written: str) -> Non
             ),
         ),
         (
+            "contains rain for q",
+            'where does the text end? write `- contains "rain" for q` or `- contains "rain for q"`',
+        ),
+        ("contains Rome for q", 'where does the text end? for instance `- contains "Rome" for q`'),
+        ("starts with Dear for q", 'where does the text end? for instance `- starts with "Dear" for q`'),
+        (
+            "contains rain ignoring case for q",
+            (
+                'where does the text end? write `- contains "rain" ignoring case for q` or '
+                '`- contains "rain ignoring case for q"`'
+            ),
+        ),
+        (
             "contains: Tokyo, Rome",
             'any of them, or all? write `- contains any of ["Tokyo", "Rome"]` or `- contains all of ["Tokyo", "Rome"]`',
         ),
