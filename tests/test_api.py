@@ -439,6 +439,15 @@ def test_a_run_shows_its_totals_on_a_line(finished: evalc.Run) -> None:
     assert repr(finished).startswith(f"<Run {finished.run_id}: 2/3 passed | 1 failed | 0 skipped assertions | ")
 
 
+def test_a_run_says_what_failed_first_and_which_gate_is_not_met(finished: evalc.Run, cities: Path) -> None:
+    (failure,) = finished.failures
+    assert repr(finished).endswith(f' total; {failure.id}: contains "Lima": {failure.assertions[-1].message}>')
+    gated = repr(evalc.run(agent=ECHO, min_pass_rate=0.9))
+    assert "ms total; pass rate 0.67, at least 0.9 is needed; " in gated
+    cities.write_text(CITIES.replace('contains "Lima"', "non-empty"))
+    assert repr(evalc.run(agent=ECHO)).endswith(" total>")
+
+
 def test_a_run_is_a_table_in_a_notebook(cities: Path) -> None:
     cities.write_text(CITIES.replace('contains "Lima"', 'contains "<Lima>"'))
     page = evalc.run(agent=ECHO)._repr_html_()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from html import escape
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
@@ -22,7 +23,7 @@ from evalc.model.json import to_json
 from evalc.model.numbers import rounded
 from evalc.report import ChecksOf, ReportedRun, ReportedSuite, no_checks
 from evalc.report.console import totals_of
-from evalc.report.words import main_reason
+from evalc.report.words import main_reason, not_met
 from evalc.runtime.store.runs import Closing
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     checks: ChecksOf = no_checks
 
     def __repr__(self) -> str:
-        return f"<Run {self.run_id}: {totals_of(self.summary)}>"
+        return f"<Run {'; '.join((f'{self.run_id}: {totals_of(self.summary)}', *self._why()))}>"
 
     def _repr_html_(self) -> str:
         return "".join(_html(self))
@@ -68,6 +69,14 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     def __bool__(self) -> bool:
         """Whether all is well, so that `assert evalc.run(...)` fails with the run."""
         return self.exit_code == 0
+
+    def _why(self) -> Iterator[str]:
+        """The first gate that is not met and the first case that did not pass, of a run that is false."""
+        if not self:
+            yield from islice(not_met(self.reported()), 1)
+            cases = (case for suite in self.finished.suites for case in suite.cases() if not case.passed)
+            why = ((case, main_reason(case)) for case in cases)
+            yield from islice((f"{case.id}: {reason.in_short()}" for case, reason in why if reason is not None), 1)
 
     @property
     def run_id(self) -> str:
