@@ -227,10 +227,10 @@ def _is_weaker(locked: str, now: str) -> bool:
     """Whether a suite may pass that would have failed by the locked gates. Without gates, all of its cases have to."""
     was, limits = (dict(_limits("", msgspec.json.decode(line))) for line in (locked, now))
     had, has = (any(name.startswith("gates") for name in each) for each in (was, limits))
-    if was.get(_SAME) != limits.get(_SAME) or (has and not had):
+    if has and (not had or was.get(_SAME) != limits.get(_SAME)):
         return True
     if not has:
-        was.pop(_RATE, None)
+        was = {name: limit for name, limit in was.items() if name not in (_RATE, _SAME)}
     return any(
         name not in limits or (limits[name] > limit if name == _MOST else limits[name] < limit)
         for name, limit in was.items()

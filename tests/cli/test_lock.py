@@ -168,6 +168,7 @@ def test_weaker_gates_of_locked_cases_are_errors(
         (GATES, GATES.replace("0.9", "0.95").replace("2s", "1s").replace("0.5", "0.6")),
         (GATES, GATES.replace("2s", "2s, min_score: 0.7")),
         ("gates: {min_pass_rate: 0.9}\n", ""),
+        ("gates: {min_pass_rate: 0.1, confidence: 80%}\n", ""),
     ],
 )
 def test_gates_that_ask_for_more_are_locked_anew(invoke: Invoke, file: Path, project: Path, was: str, now: str) -> None:
