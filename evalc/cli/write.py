@@ -325,6 +325,7 @@ def explain(
     Examples:
       evalc explain EV203
       evalc explain contains
+      evalc explain "tools in order"
       evalc explain gates
     """
     from evalc.diagnostics.catalogue import entries  # noqa: PLC0415 - for start-up

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from evalc.check.predicates import PREDICATES, SUBJECTS
+from evalc.check.predicates import PREDICATES, SUBJECTS, Predicate, Subject
+from evalc.check.tree import Test, within
 from evalc.config import ALL_KEYS
 from evalc.diagnostics.near import did_you_mean
 from evalc.dsl.build_case import CASE, DEFAULTS, FOR_EACH, LABEL, STUB, TURN, USER
@@ -14,6 +16,7 @@ from evalc.dsl.build_prompt import INPUT
 from evalc.dsl.build_suite import CRITERION, DOCUMENTS, EVAL, GATES
 from evalc.dsl.document_kind import Kind
 from evalc.dsl.kinds import Key
+from evalc.grammar.read_check import read_check
 
 _KEYS: Final[Mapping[str, Mapping[str, Key]]] = {
     "a suite": DOCUMENTS[Kind.SUITE],
@@ -53,10 +56,27 @@ class Topic(NamedTuple):
 
 
 def explained(words: str) -> str | None:
-    """The explanation of these words, and of all that begins with them; None if there is none."""
+    """The explanation of these words and all that begins with them, or of a line of a check; None if there is none."""
     sought = " ".join(words.lower().split())
-    found = [topic for topic in _topics() if topic.is_called(sought)]
+    found = [topic for topic in _topics() if topic.is_called(sought)] or _of_line(words)
     return "\n".join("\n".join((topic.heading, *(f"  {line}" for line in topic.lines), "")) for topic in found) or None
+
+
+def _of_line(line: str) -> list[Topic]:
+    """Explain what a line asks and of which subject; its values may be left out, as in `tools called`."""
+    subjects = {subject: found for subject in SUBJECTS if (found := re.match(_beginning(subject), line)) is not None}
+    check = read_check(line).node
+    asked = {part.predicate for part in within(check.check) if isinstance(part, Test)} if check is not None else set()
+    rests = {line[found.end() :].strip() for found in subjects.values() if check is None} - {""}
+    predicates = {name: _of_predicate(predicate) for name, predicate in PREDICATES.items()}
+    named = [topic for name, topic in predicates.items() if name in asked or any(map(topic.is_called, rests))]
+    return [*named, *map(_of_subject, subjects)] if found else []
+
+
+def _beginning(subject: Subject) -> str:
+    """A pattern of the lines that begin with a subject: `tool search called once` begins with `tool NAME called`."""
+    words = re.sub("[A-Z]+", r"\\S+", re.escape(subject.line))
+    return rf"{words}(?![\w-])"
 
 
 def meant(words: str) -> str:
@@ -65,14 +85,8 @@ def meant(words: str) -> str:
 
 
 def _topics() -> Iterator[Topic]:
-    for predicate in PREDICATES.values():
-        begun = (_literal(each) for each in (predicate.line, *predicate.examples))
-        names = tuple(dict.fromkeys(filter(None, begun)))
-        examples = tuple(f"- {line}" for line in predicate.lines)
-        yield Topic(names, f"{names[0]} (check)", (predicate.sentence, *examples))
-    for subject in SUBJECTS:
-        name = " ".join(word for word in subject.line.split() if not word.isupper() and "." not in word)
-        yield Topic((name,), f"{subject.line} (subject of a check)", (subject.sentence,))
+    yield from map(_of_predicate, PREDICATES.values())
+    yield from map(_of_subject, SUBJECTS)
     for where, keys in _KEYS.items():
         for name, key in keys.items():
             if key.sentence:
@@ -82,6 +96,17 @@ def _topics() -> Iterator[Topic]:
         kind = f"setting, {setting.flag}" if setting.flag else "setting"
         lines = (setting.sentence, *_examples(setting.name, setting.examples))
         yield Topic((setting.name, setting.name.rpartition(".")[2]), f"{setting.name} ({kind})", lines)
+
+
+def _of_predicate(predicate: Predicate) -> Topic:
+    begun = (_literal(each) for each in (predicate.line, *predicate.examples))
+    names = tuple(dict.fromkeys(filter(None, begun)))
+    return Topic(names, f"{names[0]} (check)", (predicate.sentence, *(f"- {line}" for line in predicate.lines)))
+
+
+def _of_subject(subject: Subject) -> Topic:
+    name = " ".join(word for word in subject.line.split() if not word.isupper() and "." not in word)
+    return Topic((name,), f"{subject.line} (subject of a check)", (subject.sentence,))
 
 
 def _literal(line: str) -> str:

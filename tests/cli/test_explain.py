@@ -60,3 +60,20 @@ def test_every_example_of_a_check_is_one(invoke: Invoke) -> None:
         for written in invoke("explain", line).out.splitlines():
             if written.startswith("  - ") and not written.startswith(("  - >", "  - <")):
                 assert read_check(written.removeprefix("  - ")).node is not None, written
+
+
+@pytest.mark.parametrize(
+    ("line", "headings"),
+    [
+        ("quotes from tools", ["quotes from (check)"]),
+        ("tools in order", ["in order (check)", "tools (subject of a check)"]),
+        ("tools in order [a, b]", ["in order (check)", "tools (subject of a check)"]),
+        ("tool search called once", ["between (check)", "tool NAME called (subject of a check)"]),
+        ("tool book.seats equals 1", ["equals (check)", "tool NAME.PARAM (subject of a check)"]),
+        ('not contains "a" for tone', ["contains (check)"]),
+    ],
+)
+def test_a_line_of_a_check_is_explained(invoke: Invoke, line: str, headings: list[str]) -> None:
+    outcome = invoke("explain", line)
+    assert outcome.code == 0
+    assert [each for each in outcome.out.splitlines() if each.endswith(("of a check)", "(check)"))] == headings
