@@ -59,6 +59,10 @@ _NUMBER: Final = re.compile(
     re.VERBOSE,
 )
 """A number as people write it. Digits within a word, as in `B2`, are not a number; `30x40` and `2h30` are two."""
+_GLUED: Final = re.compile(r"\d[xXh]\d")
+_NUMBERS_BEFORE: Final = re.compile(rf"(?<![{_LETTERS}\d_])(?!0[xX])\d+(?:[xXh]\d+)*[xXh]\Z")
+"""What stands before the second number of `30x40`; the digits of `B2x40` are in a word, those of `0x40` no decimals."""
+_FARTHEST: Final = 40
 _SCALES: Final = {
     word: power
     for power, words in (
@@ -110,6 +114,9 @@ class Number(NamedTuple):
 def numbers_in(text: str) -> Iterator[Number]:
     """The numbers that a text has in digits."""
     for match in _NUMBER.finditer(text):
+        at = match.start("whole")
+        if at > 1 and _GLUED.match(text, at - 2) and not _NUMBERS_BEFORE.search(text, max(at - _FARTHEST, 0), at):
+            continue
         whole = "".join(character for character in match["whole"] if character.isdigit())
         fraction, exponent = match["fraction"] or "", match["exponent"] or ""
         value = Decimal(f"{whole or '0'}{fraction}{exponent}")
