@@ -142,10 +142,6 @@ def _resumed(suites: Sequence[Suite], header: Header, options: RunOptions, folde
     try:
         for number, suite in enumerate(suites):
             _refuse_other_cases(suite, journal.cases.ids(number), journal.header.run_id)
-            if options.retry_errors and suite.tier == "rubric":  # which errors elsewhere may have kept from running
-                for index, located in enumerate(suite.cases):
-                    if skipped_case(located.case) is None:
-                        journal.cases.forget_skipped(number, index)
     except BaseException:
         journal.close()
         raise

@@ -249,11 +249,6 @@ class JournaledCases:
             self._offsets[suite][case] = 0
         return broken
 
-    def forget_skipped(self, suite: int, case: int) -> None:
-        """Forget the line of a case if it says that the case was not sent."""
-        if self._offsets[suite][case] & _SKIPPED:
-            self._offsets[suite][case] = 0
-
     def entries(self, suite: int) -> Iterator[Entry]:
         """The finished cases of a suite in source order."""
         return self._decoded(suite, "finished", msgspec.json.Decoder(Entry))
