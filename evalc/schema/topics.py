@@ -70,7 +70,7 @@ def _of_line(line: str) -> list[Topic]:
     rests = {line[found.end() :].strip() for found in subjects.values() if check is None} - {""}
     predicates = {name: _of_predicate(predicate) for name, predicate in PREDICATES.items()}
     named = [topic for name, topic in predicates.items() if name in asked or any(map(topic.is_called, rests))]
-    return [*named, *map(_of_subject, subjects)] if found else []
+    return [*named, *map(_of_subject, subjects)] if named else []
 
 
 def _beginning(subject: Subject) -> str:
