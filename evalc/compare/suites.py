@@ -183,7 +183,8 @@ def _of_cases_not_run(title: str, before: ComparedSuite, after: ComparedSuite) -
     skipped = {case.id for case in after.skipped}
     not_run = [case.id for case in before.cases if case.id in skipped]
     if not_run and not after.decided:
-        yield f"{title}: not compared, as the later run did not run them: {first_of(not_run, _MOST_NAMED)}"
+        named = first_of(not_run, _MOST_NAMED)
+        yield f"{title}: the later run did not run these cases, so they are not compared: {named}"
 
 
 def _of_early_ends(title: str, *runs: ComparedSuite) -> Iterator[str]:

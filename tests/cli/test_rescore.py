@@ -50,7 +50,10 @@ def test_a_run_that_stopped_stays_so_when_it_is_rescored(invoke: Invoke, project
     evals.write_text(SUITE + more)
     outcome = invoke("rescore", "latest")
     assert outcome.code == 1
-    assert "the run stopped: its answers are those of a run that stopped: 1 case did not pass" in outcome.out
+    assert (
+        "the run stopped: its answers are those of a run that did not get to all cases: 1 case did not pass"
+        in outcome.out
+    )
     evals.write_text(SUITE)
     assert invoke("rescore", "latest~1").code == 0  # the case that it did not get to is gone
 
@@ -73,7 +76,7 @@ def test_a_case_without_an_answer_has_not_passed(
     (project / "evals" / "weather.eval.yaml").write_text(changed)
     outcome = invoke("rescore", "latest")
     assert outcome.code == code
-    assert (code == 1) == ("it has no answers of some cases that could be checked again" in outcome.out)
+    assert (code == 1) == ("for some of its cases there are no answers that could be checked again" in outcome.out)
 
 
 def test_a_run_that_is_not_there(invoke: Invoke) -> None:

@@ -61,7 +61,7 @@ _NUMBER: Final = re.compile(
 """A number as people write it. Digits within a word, as in `B2`, are not a number; `30x40` and `2h30` are two."""
 _GLUED: Final = re.compile(r"\d[xXh]\d")
 _NUMBERS_BEFORE: Final = re.compile(rf"(?<![{_LETTERS}\d_])(?!0[xX])\d+(?:[xXh]\d+)*[xXh]\Z")
-"""What stands before the second number of `30x40`; the digits of `B2x40` are in a word, those of `0x40` no decimals."""
+"""The text before the second number of `30x40`; those of `B2x40` are in a word, and `0x40` is no decimal number."""
 _FARTHEST: Final = 40
 _SCALES: Final = {
     word: power

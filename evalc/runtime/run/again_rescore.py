@@ -107,7 +107,7 @@ _MOST_LISTED: Final = 10
 
 _UNRECORDED: Final = "no recorded response"
 _CHANGED: Final = "what it sends has changed since the response was recorded"
-_INCOMPLETE: Final = "it has no answers of some cases that could be checked again"
+_INCOMPLETE: Final = "for some of its cases there are no answers that could be checked again"
 
 
 @final
@@ -202,7 +202,9 @@ def _left_out(number: int, suite: JournaledSuite, cases: JournaledCases) -> str 
     """Why not all cases of the suite ran; None if they did, or if its gates were decided before."""
     stopped = next((line for line in cases.skipped(number) if line.stopped and not is_decided(line)), None)
     if stopped is not None:
-        return f"its answers are those of a run that stopped: {stopped.reason.removeprefix('not run: ')}"
+        return (
+            f"its answers are those of a run that did not get to all cases: {stopped.reason.removeprefix('not run: ')}"
+        )
     if cases.count(number) + cases.unreadable < suite.cases:
         return "its answers are those of a run that has not ended"
     return None
