@@ -410,7 +410,10 @@ def verdict(run: ReportedRun) -> tuple[Literal["passed", "failed"], str]:
         f"{counted(missed, 'gate')} {'is' if missed == 1 else 'are'} not met" if missed else "",
         "the run stopped" if any(result.stopped for result in run.results) else "",
     ]
-    return "failed", ", ".join(filter(None, parts)) or "nothing was verified"
+    of_none = f"{summary.unverified} of {counted(total, 'case')} verified nothing"
+    return "failed", ", ".join(filter(None, parts)) or (
+        of_none if 0 < summary.unverified < total else "nothing was verified"
+    )
 
 
 def missing_suite(suite: MissingSuite) -> str:

@@ -15,6 +15,8 @@ eval:
     - {name: a, message: hi, skip: later, validate: [non-empty]}
     - {name: b, message: ho, archived: gone, validate: [non-empty]}
 """
+CHECKS = {"sound": "non-empty", "bare": "tool search.city equals 'x'"}
+"""A check that runs, and one of a call that is not made."""
 WARNING = "no case ran, so nothing was verified: all 2 cases were skipped"
 
 
@@ -81,6 +83,14 @@ def test_no_gate_is_met_where_no_case_verified_anything(invoke: Invoke, project:
     assert outcome.code == 1, outcome.out + outcome.err
     assert outcome.out.splitlines()[-1].endswith("nothing was verified: the assertions of all 40 cases were skipped")
     assert invoke("run", "--agent", "demo").code == 0
+
+
+def test_strict_counts_the_cases_that_verified_nothing(invoke: Invoke, project: Path) -> None:
+    suite = project / "evals" / "weather.eval.yaml"
+    cases = [f"{{name: {name}, message: hi, validate: [{check}]}}" for name, check in CHECKS.items()]
+    suite.write_text("suite: weather\neval:\n  test_cases:\n" + "".join(f"    - {case}\n" for case in cases))
+    outcome = invoke("run", "--agent", "demo", "--strict")
+    assert (outcome.code, outcome.out.splitlines()[-1]) == (1, "✗ failed: 1 of 2 cases verified nothing")
 
 
 def test_a_rescore_without_a_recorded_response(invoke: Invoke, project: Path) -> None:
