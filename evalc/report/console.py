@@ -113,7 +113,7 @@ def suite_lines(
 ) -> Iterator[str]:
     """The summary of one suite, without line ends.
 
-    The detail `quiet` shows only what is not as it should be, `verbose` adds answers and assertions.
+    The detail `quiet` shows only what is not as it should be, `verbose` adds messages, answers and assertions.
     """
     writer, result, quiet = Writer(screen), suite.result, detail == "quiet"
     sources = sources.of_run(result.timestamp)
@@ -133,7 +133,7 @@ def suite_lines(
             folded += 1
             continue
         yield _case_line(case, columns, writer)
-        if not case.passed:
+        if not case.passed or (detail == "verbose" and not any(said_in(case))):
             yield from asked_lines(case, writer, sources, answers=detail != "verbose")
         answers = detail != "verbose" and not any(said_in(case))
         yield from reason_lines(case, writer, None if case.passed else sources, answers=answers)

@@ -166,10 +166,10 @@ def test_verbose_shows_every_check_by_its_line(tmp_path: Path) -> None:
     assert lines[-4:-2] == ["    ✓ responseContains/0", "    ✗ w.eval.yaml:2:5  length <= 5 chars"]
 
 
-def test_verbose_shows_the_whole_answer_of_every_case(tmp_path: Path) -> None:
+def test_verbose_shows_the_message_and_the_whole_answer_of_every_case(tmp_path: Path) -> None:
     answer = "\n".join(["It is mild.", *(f"{number}. And so on, \x1b[31mat length." for number in range(20))])
     passed, failed = (
-        msgspec.structs.replace(each, details=msgspec.structs.replace(each.details, response=response))
+        msgspec.structs.replace(each, details=msgspec.structs.replace(each.details, message="hi", response=response))
         for each, response in ((case("a"), answer), (case("b", status="failed", error="no"), "One line."))
     )
     for sources in (authored(tmp_path, ""), NOWHERE):
@@ -178,6 +178,7 @@ def test_verbose_shows_the_whole_answer_of_every_case(tmp_path: Path) -> None:
         assert lines[start + 1] == "        It is mild."
         assert lines[start + 21] == "        19. And so on, \\x1b[31mat length."
         assert "      response: One line." in lines
+        assert lines.index("      message: hi") < start
 
 
 @given(
