@@ -137,7 +137,8 @@ class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     that probably holds them. `state` is any JSON that the agent wants back with the next turn of the
     conversation. `took_files` says that the agent worked in a folder with the files of the case; `written` are the
     files that it wrote or changed there, up to now, and None if it had no folder. `unchanged` are the paths of those
-    that it was given and that are there as they were.
+    that it was given and that are there as they were. `all_unchanged` is false for an answer that was recorded with as
+    many as are kept.
     """
 
     response: str
@@ -153,6 +154,7 @@ class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     took_files: bool = False
     written: tuple[WrittenFile, ...] | None = None
     unchanged: tuple[str, ...] = ()
+    all_unchanged: bool = True
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from evalc.model.answer import MOST_WRITTEN
 from tests.cli.conftest import Invoke
 
 AGENT = """\
@@ -273,6 +274,22 @@ def test_a_file_that_the_agent_was_given_is_there_until_it_removes_it(invoke: In
     turns = json.loads(result.read_text())["cases"][0]["details"]["turns"]
     assert ["given/data.csv" in turn.get("unchanged", ()) for turn in turns] == [True, False]
     assert "1/3 passed" in invoke("rescore", "latest").out
+
+
+def test_files_are_asked_for_in_a_folder_of_more_than_are_listed(invoke: Invoke, project: Path) -> None:
+    (project / "agent.py").write_text(KEEPING)
+    (project / "many").mkdir()
+    for number in range(MOST_WRITTEN + 1):
+        (project / "many" / f"{number:03}.txt").touch()
+    asked = """['file "many/100.txt" exists', 'file "many/000.txt" exists', 'file "other.txt" not exists']"""
+    case = f"{{name: a, message: Begin., files: {{many: many}}, validate: {asked}}}"
+    (project / "files.eval.yaml").write_text(f"suite: files\neval: {{test_cases: [{case}]}}\n")
+    assert invoke("run", "files.eval.yaml", "--agent", "command:python agent.py").code == 0
+    (result,) = project.glob("**/results/*/files.labeled.json")
+    assert len(json.loads(result.read_text())["cases"][0]["details"]["unchanged"]) == MOST_WRITTEN
+    again = " ".join(invoke("rescore", "latest").out.split())
+    assert "many/100.txt: the run kept the paths of 100 files that the agent left as they were" in again
+    assert "0/1 passed | 1 failed (1 error)" in again
 
 
 def test_an_agent_without_a_folder_is_said_to_lack_the_files(invoke: Invoke) -> None:

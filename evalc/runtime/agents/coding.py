@@ -239,7 +239,7 @@ def files_in(folder: Path, before: Mapping[str, object]) -> tuple[tuple[WrittenF
             with suppress(OSError, EvalcError, UnicodeDecodeError):
                 text = read_limited(folder / path, LONGEST_WRITTEN).decode()
         written.append(WrittenFile(path=_shown_path(path), size=size, text=text))
-    return tuple(written), tuple(unchanged[:MOST_WRITTEN])
+    return tuple(written), tuple(unchanged)
 
 
 def _shown_path(path: str) -> str:

@@ -40,8 +40,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a check may look at: the agent's answer, what the case says about it, the values of tokens.
 
     `timeout_ms` is how long a check of a package may take; `judge` is None if no judge is configured, `embeddings`
-    where texts are compared by edit distance. `written`, `unchanged`, `reports_calls` and `near_calls` are as in
-    `AgentResponse`.
+    where texts are compared by edit distance. `written`, `unchanged`, `all_unchanged`, `reports_calls` and
+    `near_calls` are as in `AgentResponse`.
     `turns` is the evidence of each turn of a conversation, and `turn` the number of this turn; None for the whole,
     whose response is the answers of all turns and whose calls are those of all. `earlier_calls` are those of the turns
     before, and `said` is what the user said so far, turn by turn. `scores` says that the check stands by itself and
@@ -55,6 +55,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage | None = None
     written: tuple[WrittenFile, ...] | None = None
     unchanged: tuple[str, ...] = ()
+    all_unchanged: bool = True
     stubs: Collection[str] | None = None
     seed: object = None
     snapshot: object = None

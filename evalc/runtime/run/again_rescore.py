@@ -14,7 +14,7 @@ import msgspec
 from evalc.base.guard import exits_reported, watched
 from evalc.base.terminal import first_of
 from evalc.ecma import find_tokens
-from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, ToolCall, ToolMode, Usage
+from evalc.model.answer import MOST_WRITTEN, AgentAnswer, AgentResponse, AnsweredTurn, ToolCall, ToolMode, Usage
 from evalc.model.case import Case
 from evalc.model.json import to_json
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase, Status
@@ -74,13 +74,15 @@ def _turns(details: CaseDetails, whole: AgentResponse | None) -> tuple[AnsweredT
         of_turn, calls = calls[: turn.calls], calls[turn.calls :]
         usage = None if turn.usage is msgspec.UNSET else msgspec.convert(turn.usage, Usage)
         written = like.written if turn.written is msgspec.UNSET else turn.written
+        unchanged = like.unchanged if turn.unchanged is msgspec.UNSET else turn.unchanged
         response = msgspec.structs.replace(
             like,
             response=turn.response,
             tool_calls=tuple(of_turn),
             usage=usage,
             written=written,
-            unchanged=like.unchanged if turn.unchanged is msgspec.UNSET else turn.unchanged,
+            unchanged=unchanged,
+            all_unchanged=len(unchanged) < MOST_WRITTEN,
         )
         turns.append(AnsweredTurn(turn.message, response, turn.duration_ms))
     return tuple(turns)
@@ -88,6 +90,7 @@ def _turns(details: CaseDetails, whole: AgentResponse | None) -> tuple[AnsweredT
 
 def _response(recorded: RecordedAnswer, text: str, tool_mode: ToolMode) -> AgentResponse:
     details = recorded.details
+    unchanged = details.unchanged or ()
     return AgentResponse(
         response=text,
         tool_calls=tuple(msgspec.convert(call, ToolCall) for call in details.tool_calls),
@@ -95,7 +98,8 @@ def _response(recorded: RecordedAnswer, text: str, tool_mode: ToolMode) -> Agent
         tool_mode=tool_mode,
         took_files=True,  # which the run has warned of
         written=None if details.written is msgspec.UNSET else details.written,
-        unchanged=details.unchanged or (),
+        unchanged=unchanged,
+        all_unchanged=len(unchanged) < MOST_WRITTEN,
         reports_calls=details.near_calls is msgspec.UNSET,
         near_calls=None if details.near_calls is msgspec.UNSET else details.near_calls,
         finish_reason=None if details.finish_reason is msgspec.UNSET else details.finish_reason,

@@ -199,6 +199,7 @@ def whole_of(answers: Sequence[AgentResponse]) -> AgentResponse:
         took_files=answers[-1].took_files,
         written=answers[-1].written,
         unchanged=answers[-1].unchanged,
+        all_unchanged=answers[-1].all_unchanged,
     )
 
 

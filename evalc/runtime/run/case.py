@@ -14,7 +14,7 @@ from evalc.base.errors import JudgeError
 from evalc.check.contract import Assertion, assertions, judge_check
 from evalc.check.tree import Check, Test, asks
 from evalc.checks import ProjectChecks
-from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, PlayedUser, ToolCall, Usage
+from evalc.model.answer import MOST_WRITTEN, AgentAnswer, AgentResponse, AnsweredTurn, PlayedUser, ToolCall, Usage
 from evalc.model.case import Case, Message, stubbed
 from evalc.model.json import short_hash
 from evalc.model.result import (
@@ -308,6 +308,7 @@ def evidence_of(case: Case, answer: AgentAnswer, options: CaseOptions, judge: Ca
         usage=response.usage,
         written=response.written,
         unchanged=response.unchanged,
+        all_unchanged=response.all_unchanged,
         stubs=stubbed(case.stubs, case.stub_answers) if case.stubs or case.stub_answers else case.stubs,
         seed=options.seed,
         snapshot=options.snapshot,
@@ -333,6 +334,7 @@ def evidence_of(case: Case, answer: AgentAnswer, options: CaseOptions, judge: Ca
             usage=turn.response.usage,
             written=turn.response.written,
             unchanged=turn.response.unchanged,
+            all_unchanged=turn.response.all_unchanged,
             turn=count,
             said=said[:count],
             earlier_calls=tuple(call for each in answer.turns[: count - 1] for call in each.response.tool_calls),
@@ -517,7 +519,7 @@ def _details(case: Case, answer: AgentAnswer, checked: Checked, judge: CaseJudge
         turns=turns,
         user_usage=user_usage,
         written=msgspec.UNSET if response.written is None else response.written,
-        unchanged=response.unchanged or msgspec.UNSET,
+        unchanged=response.unchanged[:MOST_WRITTEN] or msgspec.UNSET,
     )
 
 
@@ -530,6 +532,7 @@ def _user_usage(user: PlayedUser) -> dict[str, int | float]:
 
 def _turn_details(turn: AnsweredTurn, whole: AgentResponse | None) -> TurnDetails:
     written, unchanged = turn.response.written, turn.response.unchanged
+    is_same = written is None or (whole is not None and unchanged == whole.unchanged)
     return TurnDetails(
         message=_sent(turn.message),
         response=turn.response.response,
@@ -537,7 +540,7 @@ def _turn_details(turn: AnsweredTurn, whole: AgentResponse | None) -> TurnDetail
         duration_ms=turn.duration_ms,
         usage=_usage(turn.response.usage) or msgspec.UNSET,
         written=msgspec.UNSET if written is None or (whole and written == whole.written) else written,
-        unchanged=msgspec.UNSET if written is None or (whole and unchanged == whole.unchanged) else unchanged,
+        unchanged=msgspec.UNSET if is_same else unchanged[:MOST_WRITTEN],
     )
 
 
