@@ -359,8 +359,9 @@ def lock(
 ) -> int:
     """Lock regression cases, so that changes to them are errors.
 
-    New cases are locked, and archived cases are released. A case that has changed or is gone is an error here too, and
-    so are weaker gates of its suite; to lock them again on purpose, delete their line in evalc.lock first.
+    These are the cases of `tier: regression`. New cases are locked, and archived cases are released. A case that has
+    changed or is gone is an error here too, and so are weaker gates of its suite; to lock them again on purpose, delete
+    their line in evalc.lock first.
 
     \b
     Examples:
@@ -383,7 +384,11 @@ def lock(
             return ExitCode.USAGE
         anew = locked_anew(compilation.suites, locked)
         if anew.suites == locked.suites:
-            message = f"{LOCK_NAME} is up to date" if locked.suites else "there are no regression cases to lock"
+            message = (
+                f"{LOCK_NAME} is up to date"
+                if locked.suites
+                else "there is no case to lock: only cases of `tier: regression` are"
+            )
             print_lines([message], sys.stdout)
             return ExitCode.OK
         if check:

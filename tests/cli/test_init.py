@@ -38,7 +38,7 @@ def test_the_project_passes_its_own_evals(tmp_path: Path) -> None:
     checked = evalc("check", "--strict", folder=project)
     assert (checked.returncode, checked.stdout) == (0, "all good: 2 suites\n")
     locked = evalc("lock", "--check", folder=project)
-    assert (locked.returncode, locked.stdout) == (0, "there are no regression cases to lock\n")
+    assert (locked.returncode, locked.stdout) == (0, "there is no case to lock: only cases of `tier: regression` are\n")
     ran = evalc("run", "--agent", "demo", "--json", folder=project)
     assert ran.returncode == 0
     summary = json.loads(ran.stdout)["summary"]

@@ -222,9 +222,16 @@ def test_a_broken_lock_is_reported_and_kept(invoke: Invoke, file: Path, project:
     assert (project / "evalc.lock").read_text() == "<<<<<<< ours\n"
 
 
+def test_a_case_without_its_bug_is_shown_what_to_add(invoke: Invoke, file: Path) -> None:
+    file.write_text(re.sub(r" +(created_at|bug_ref): .*\n", "", SUITE))
+    shown = invoke("check").out
+    assert "  = help: add it to the case, as in `created_at: 2026-03-02` (evalc explain EV416)\n" in shown
+    assert """  = help: add it to the case, as in `bug_ref: "#17"` (evalc explain EV416)\n""" in shown
+
+
 def test_only_the_regression_tier_is_locked(invoke: Invoke, file: Path, project: Path) -> None:
     file.write_text(re.sub(r" +(created_at|bug_ref): .*\n", "", SUITE).replace("tier: regression", "tier: labeled"))
-    assert invoke("lock").out == "there are no regression cases to lock\n"
+    assert invoke("lock").out == "there is no case to lock: only cases of `tier: regression` are\n"
     assert not (project / "evalc.lock").exists()
 
 

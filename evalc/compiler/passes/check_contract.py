@@ -118,6 +118,7 @@ _REQUIRED: Final = {
     "regression": (("difficulty", "difficulty"), ("createdAt", "created_at"), ("bugRef", "bug_ref")),
 }
 """The fields that a case of a tier has to have, in JSON and in YAML, where a difficulty need not be written out."""
+_AS_IN: Final = {"created_at": "created_at: 2026-03-02", "bug_ref": 'bug_ref: "#17"'}
 _OUTSIDE: Final = {
     "golden": frozenset(("toolsAcceptable", "toolsNotCalled")),
     "regression": frozenset(("toolsNotCalled",)),
@@ -188,7 +189,8 @@ def _completeness(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Fi
     for key, field in _REQUIRED.get(case.tier, ()):
         if not getattr(case, field) and (suite.from_json or field != "difficulty"):
             shown = key if suite.from_json else field
-            yield case.where, Finding("EV416", field=shown, tier=case.tier, case=case.name)
+            example = "" if suite.from_json else _AS_IN.get(field, "")
+            yield case.where, Finding("EV416", field=shown, tier=case.tier, case=case.name, example=example)
     if case.tier == "golden":
         held = {KEYS[field] for item in case.checks for field in fields_of(item.check)}
         if missing := tuple(name for name in _GOLDEN if name not in held):
