@@ -20,7 +20,7 @@ help: ## Show the commands
 demo: $(EVALC) ## Compile an example, run it against the demo agent and show its scores
 	$(BIN)/evalc compile $(DEMO)
 	$(BIN)/evalc run $(DEMO) --agent demo || test $$? = 1
-	@printf '\nOne case fails on purpose. Next: `make tour`, or `$(BIN)/evalc init` in a folder of your own.\n'
+	@printf '\nOne case fails on purpose. Next: `make tour`, or `$(CURDIR)/$(BIN)/evalc init` in a folder of your own.\n'
 
 tour: $(EVALC) ## Show more: mistakes, HTTP, conversations, classification, broken agents
 	@$(BIN)/python scripts/tour.py

@@ -349,7 +349,7 @@ def test_none_and_false_are_not_given(cities: Path, given: Any) -> None:
         (iter(()), evalc.UsageError, "the list of what is to be run is empty"),
         ("", evalc.UsageError, "an empty text names no eval files"),
         (["cities.eval.yaml", ""], evalc.UsageError, "an empty text names no eval files"),
-        (b"cities.eval.yaml", TypeError, "given as `str`, `Path` or `Source`, not as `bytes`"),
+        (b"cities.eval.yaml", TypeError, r"`Source` or `evalc.Suite\(NAME, cases=\[...\]\)`, not as `bytes`"),
         (5, TypeError, "not as `int`"),
         ([None], TypeError, "not as `NoneType`"),
         ([["cities.eval.yaml"]], TypeError, r"not as `list\[str\]`"),

@@ -197,7 +197,10 @@ def subjects_among(subject: Subject | Iterable[Subject]) -> Sequence[Subject]:
     subjects: tuple[Any, ...] = tuple(given) if several else (given,)
     for each in subjects:
         if not isinstance(each, Subject):
-            raise TypeError(f"eval files are given as `str`, `Path` or `Source`, not as `{type_of(each)}`")
+            raise TypeError(
+                "eval files are given as `str`, `Path`, `Source` or `evalc.Suite(NAME, cases=[...])`, "
+                f"not as `{type_of(each)}`"
+            )
         held = (each.name, each.text) if isinstance(each, Source) else ()
         if not all(isinstance(text, str) for text in held):
             types = " and ".join(f"`{type_of(text)}`" for text in held)

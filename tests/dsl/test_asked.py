@@ -43,6 +43,20 @@ SAME = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("expect: [contains x]", "checks in words belong under `validate:`; "),
+        ("expect: {contains: x}", "checks in words belong under `validate:`; the keys of `expect` are `toolsCalled`"),
+        ("user: Hello there", "it is a simulated user, with a `goal`; a message is `message:`"),
+        ("messages: Hello there", "a single message is `message:`"),
+    ],
+)
+def test_a_key_that_holds_something_else_names_the_key_that_was_meant(entry: str, said: str) -> None:
+    text = f"suite: s\neval:\n  test_cases:\n    - name: a\n      {entry}\n"
+    assert any(said in (problem.finding.help() or "") for problem in evalc.check(evalc.Source("s.eval.yaml", text)))
+
+
 def checks(written: str) -> tuple[tuple[ir.Check, ...], list[str]]:
     compilation = evalc.compile(evalc.Source("s.eval.yaml", f"{HEAD}{written}\n"))
     cases = [case for suite in compilation.suites for case in suite.ir.cases]
