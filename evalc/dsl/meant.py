@@ -84,6 +84,7 @@ def hints(text: str) -> dict[str, str]:
         "tail": _with_tail(text),
         "words": _UNQUOTED.sub(r'\1 "\2"', text),
         "calls": _of_call(text),
+        "beside": _BESIDE.sub("at ", text),
         "judged": _question(text),
     }
     optional = {"optional": text} if _MAY_BE.match(text) else {}
@@ -297,6 +298,7 @@ _CALL_IN_LIST: Final = re.compile(
     r"(?:(?P<name>name|tool|tool_?[nN]ame)|(?:params|args|arguments|parameters|input)"
     r"(?:\??\.|\[[\"'])(?P<key>\w+)(?:[\"']\])?)\s*(?:={1,3}|equals|is)\s*(?P<value>[\"'\w].*)"
 )
+_BESIDE: Final = re.compile(r"^\$\.(?=(?:tool_?[cC]alls|usage)\b)")
 _PLACE: Final = re.compile(  # the measures of other tools are no places
     r"^(?!m(?:ax|in)_|\w*(?:Metric|relevanc|faithful|toxicit|hallucinat|similarit|coheren|perplex))"
     r"[A-Za-z_][\w.]* (?:is |must be |should be )?"

@@ -452,6 +452,11 @@ def test_a_line_that_is_no_sentence_is_not_asked_of_a_judge(written: str) -> Non
             "result.tool_calls[-1].args['city'] == 'Rome'",
             "the calls of a tool are found by its name, for instance `- any call of book has city 'Rome'`",
         ),
+        ("$.usage.cost exists", "this is not in the JSON of the response; where it is, write `- at usage.cost exists`"),
+        (
+            "$.toolCalls is a list",
+            "this is not in the JSON of the response; where it is, write `- at toolCalls is a list`",
+        ),
         ("latency < 2", "seconds, or milliseconds? `- latency < 2s` is in seconds"),
         ('may contain "Paris"', "every check has to hold: leave out what is optional"),
         ("does not have to mention Paris", "every check has to hold: leave out what is optional"),
