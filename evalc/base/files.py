@@ -146,6 +146,14 @@ def is_there(path: Path) -> bool:
         return False
 
 
+def is_link(path: Path) -> bool:
+    """Whether a link is at a path, wherever it leads; a path that cannot exist has none."""
+    try:
+        return path.is_symlink()
+    except OSError:
+        return False
+
+
 def is_named(path: Path) -> bool:
     """Whether a folder has something of this name, also a link that leads nowhere: a reader then says so."""
     return os.path.lexists(path)

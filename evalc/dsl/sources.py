@@ -11,7 +11,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO, Final
 
-from evalc.base.files import LeadsOut, NotRegular, TooLarge, open_regular, read_beginning, read_limited, refuse_link_out
+from evalc.base.files import (
+    LeadsOut,
+    NotRegular,
+    TooLarge,
+    is_link,
+    open_regular,
+    read_beginning,
+    read_limited,
+    refuse_link_out,
+)
 from evalc.base.source import Source, Span
 from evalc.diagnostics import Finding
 
@@ -111,7 +120,7 @@ def _explained(error: OSError | ValueError, name: str, limit: int) -> Finding:
         case NotRegular():
             return Finding("EV601", path=name, kind=error.kind)
         case FileNotFoundError() | NotADirectoryError() | ValueError():  # a path with a NUL is not a path
-            return Finding("EV600", path=name, link=Path(getattr(error, "filename", None) or ".").is_symlink())
+            return Finding("EV600", path=name, link=is_link(Path(getattr(error, "filename", None) or ".")))
         case OSError(errno=errno.ELOOP):
             return Finding("EV603", path=name)
         case _:

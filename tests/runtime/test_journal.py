@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -197,3 +198,15 @@ def test_short_writes_are_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     written.append(0, 1, CaseRun(result("y")))
     written.append(0, 0, CaseRun(result("x")))
     assert ids(written, 0) == ["x", "y"]
+
+
+@pytest.mark.parametrize(("removed", "is_restored"), [("results/run", True), ("results", False)])
+def test_a_journal_that_is_closed_comes_back_unless_all_results_were_removed(
+    tmp_path: Path, removed: str, is_restored: bool
+) -> None:
+    folder = tmp_path / "results" / "run"
+    folder.mkdir(parents=True)
+    opened = journal(folder, 1)
+    shutil.rmtree(tmp_path / removed)
+    opened.close()
+    assert (folder / "journal.jsonl").exists() is is_restored

@@ -10,7 +10,7 @@ from typing import Any, Final, final, get_args
 
 import msgspec
 
-from evalc.base.files import is_there
+from evalc.base.files import is_link, is_there
 from evalc.base.source import Source, Span
 from evalc.compiler import ir
 from evalc.compiler.emit.check import checks_of, label_of
@@ -155,7 +155,7 @@ def _named_path(emission: Emission, text: Str) -> Path | None:
     problems = Diagnostics()
     path = None if value is None else named_file(tree.source, Str(text.at, value), problems)
     if path is not None and not is_there(path):
-        problems.add(tree.source, text.span, Finding("EV600", path=value, link=path.is_symlink()))
+        problems.add(tree.source, text.span, Finding("EV600", path=value, link=is_link(path)))
     emission.failed |= bool(len(problems))
     emission.problems.extend(problems)
     return None if len(problems) else path

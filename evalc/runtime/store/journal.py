@@ -521,9 +521,10 @@ class Journal:
         return line.skipped
 
     def close(self) -> None:
-        """Write no more; what was written can still be read."""
-        with suppress(OSError):
-            self.restore()
+        """Write no more; what was written can still be read, unless its folder's folder is gone, too."""
+        if self.path.parent.parent.exists():  # who removes all results, as `evalc watch` does, wants none
+            with suppress(OSError):
+                self.restore()
         os.close(self._file)
 
     def restore(self) -> None:
