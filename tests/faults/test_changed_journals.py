@@ -59,12 +59,15 @@ def ids(outcome: Outcome) -> list[str]:
         ("journal.unlink()", "had removed the run's journal"),
         ("shutil.rmtree(journal.parent)", "had removed the run's journal"),
         ("journal.unlink(); journal.write_text('another')", "had removed the run's journal"),
+        ("journal.unlink(); journal.symlink_to('../../../agent.py')", "had removed the run's journal"),
+        ("journal.unlink(); journal.symlink_to('/dev/null')", "had removed the run's journal"),
     ],
 )
 def test_cases_that_can_be_kept_are(invoke: Invoke, project: Path, meddle: Meddle, statement: str, said: str) -> None:
     outcome = meddle(statement)
     assert outcome.code == 0
     assert f"something else, such as the agent, {said}" in " ".join(outcome.out.split())
+    assert (project / "agent.py").read_text() == AGENT % statement
     shown = invoke("show", "latest", "--json")
     assert ids(shown) == ["three/a", "three/b", "three/c"]
     assert "3 of 3 cases were done" in (again := invoke("run", "--resume", "latest")).out or "was complete" in again.out

@@ -537,6 +537,8 @@ class Journal:
             if os.path.samestat(os.lstat(self.path), os.fstat(self._file)):
                 return
         make_folder(self.path.parent)
+        if self.path.is_symlink():  # through which another file would be written
+            self.path.unlink()
         with os.fdopen(self._file, "rb", closefd=False) as kept:
             kept.seek(0)
             write_atomic(self.path, iter(partial(kept.read, _PIECE), b""))
