@@ -281,7 +281,7 @@ _SAID: Final = r"\b(?:contain|mention|include)s?"
 _SAYS: Final = re.compile(rf"{_SAID} $")
 _TEXTS: Final = rf"""(?:{_NAME.pattern}|"[^"\\]*")"""
 _NAMES_LISTED: Final = re.compile(rf"^(?P<before>.*{_SAID}) (?P<texts>{_TEXTS}(?:, {_TEXTS})+)(?P<link> for [\w-]+)?$")
-_UNQUOTED: Final = re.compile(rf"^(.*{_SAID}) ([a-z][\w '-]*)$")
+_UNQUOTED: Final = re.compile(rf"^(.*{_SAID}) ([a-z\d][\w '-]*)$")
 _ANSWER: Final = re.compile(r'^(?:the )?(?:answer|output|response|reply):? ("[^"\\]*")$')
 _TOOLS: Final = re.compile(
     r'^tools (?!(?:called|used|include[ds]?|only|any|all|every|each|none)\b)\[?("?\w[^\[\]]*\w"?)\]?$'

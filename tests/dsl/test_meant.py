@@ -405,6 +405,13 @@ def test_a_line_that_is_no_sentence_is_not_asked_of_a_judge(written: str) -> Non
             ),
         ),
         (
+            "mentions 14 days",
+            (
+                'the exact words, as in `- mentions "14 days"`, or their meaning, which a judge decides, as in '
+                '`- judge "mentions 14 days"`?'
+            ),
+        ),
+        (
             "contains rain for q",
             'where does the text end? write `- contains "rain" for q` or `- contains "rain for q"`',
         ),
