@@ -179,12 +179,13 @@ def _missing(old: _Run, new: _Run, pairs: Mapping[_Key, _Key], looked_at: Callab
 
 
 def _of_cases_not_run(title: str, before: ComparedSuite, after: ComparedSuite) -> Iterator[str]:
-    """A warning about cases that the later run has and did not run: it stopped, or they are skipped now."""
-    skipped = {case.id for case in after.skipped}
-    not_run = [case.id for case in before.cases if case.id in skipped]
-    if not_run and not after.decided:
-        named = first_of(not_run, _MOST_NAMED)
-        yield f"{title}: the later run did not run these cases, so they are not compared: {named}"
+    """Warnings about cases that one run has and did not run, as it stopped or skips them, and the other ran."""
+    for which, run, other in (("later", after, before), ("earlier", before, after)):
+        skipped = {case.id for case in run.skipped}
+        not_run = [case.id for case in other.cases if case.id in skipped]
+        if not_run and not run.decided:
+            named = first_of(not_run, _MOST_NAMED)
+            yield f"{title}: the {which} run did not run these cases, so they are not compared: {named}"
 
 
 def _of_early_ends(title: str, *runs: ComparedSuite) -> Iterator[str]:
@@ -243,7 +244,7 @@ def compare_suites(
     """
     old = {case.id: case for case in before.cases}
     new = {case.id: case for case in after.cases}
-    skipped = {case.id for case in after.skipped}
+    skipped = {case.id for run in (before, after) for case in run.skipped}
     both = [Pair(old[identity], case) for identity, case in new.items() if identity in old]
     pairs = [pair for pair in both if not pair.lapsed]
     sound = [pair for pair in pairs if not pair.broken]
@@ -272,7 +273,7 @@ def compare_suites(
             for pair in pairs
             if not (pair.before.passed or pair.after.passed) and pair.before.error != pair.after.error
         ),
-        came=tuple(identity for identity in new if identity not in old),
+        came=tuple(identity for identity in new if identity not in old and identity not in skipped),
         went=tuple(identity for identity in old if identity not in new and identity not in skipped),
     )
 

@@ -67,13 +67,16 @@ def test_a_case_of_which_nothing_is_verified_any_more_is_a_regression_and_no_new
     assert (found.significance.pairs, found.significance.verdict) == (1, "unchanged")
 
 
-def test_cases_that_the_later_run_did_not_run_are_not_gone() -> None:
+def test_cases_that_one_run_did_not_run_are_neither_gone_nor_new() -> None:
     written = {"toolName": "t", "tier": "golden", "cases": [case(1)], "skipped": [{"id": "c2"}, {"id": "new"}]}
     after = msgspec.convert(written, ComparedSuite)
     comparison = compare_runs([suite(case(1), case(2), case(3))], [after], names=("a", "b"))
     assert comparison.suites[0].went == ("c3",)
     assert comparison.missing == ("c3",)
     assert comparison.warnings == ("t (golden): the later run did not run these cases, so they are not compared: c2",)
+    back = compare_runs([after], [suite(case(1), case(2), case(3))], names=("a", "b"))
+    assert back.suites[0].came == ("c3",)
+    assert back.warnings == ("t (golden): the earlier run did not run these cases, so they are not compared: c2",)
     decided = msgspec.structs.replace(after, decided=True)
     (warning,) = compare_runs([suite(case(1), case(2))], [decided], names=("a", "b")).warnings
     assert "not compared" not in warning
