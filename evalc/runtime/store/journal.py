@@ -548,8 +548,8 @@ class Journal:
 
     def _write(self, line: bytes) -> int:
         """Write a line; where it begins."""
-        if os.fstat(self._file).st_size != self._end:
-            self._go_behind_others()
+        if (size := os.fstat(self._file).st_size) != self._end:
+            self._go_behind_others(size)
         unwritten = memoryview(line + b"\n")
         length = len(unwritten)
         try:
@@ -562,13 +562,12 @@ class Journal:
         self._end += length
         return self._end - length
 
-    def _go_behind_others(self) -> None:
-        """Let the next line begin behind what something else has written to the file.
+    def _go_behind_others(self, size: int) -> None:
+        """Let the next line begin behind what something else has written to the file, which has this size now.
 
         Raises:
             MachineError: something else has cut off lines.
         """
-        size = os.fstat(self._file).st_size
         if size < self._end:
             raise changed_by_others(self.path)
         self.warning = f"something else, such as the agent, has written to the run's journal `{self.path}`"

@@ -116,19 +116,22 @@ def _covers(paths: Sequence[str], place: Place) -> bool:
 
 def is_narrowed(flags: Mapping[str, Any]) -> bool:
     """Whether flags of a run, as its journal keeps them, selected cases or suites."""
-    try:
-        selection = msgspec.convert(flags.get("wanted") or {}, CaseFilter)
-    except msgspec.ValidationError:
-        return True
-    return selection.shard is not None or any(selection.words())
+    selected = _selected(flags)
+    return selected is None or selected.shard is not None or any(selected.words())
 
 
 def selects_cases(flags: Mapping[str, Any]) -> bool:
     """Whether flags of a run, as its journal keeps them, selected cases within a suite."""
+    selected = _selected(flags)
+    return selected is None or selected.selects_cases
+
+
+def _selected(flags: Mapping[str, Any]) -> CaseFilter | None:
+    """The cases that the flags select; None where the journal has it otherwise than this version."""
     try:
-        return msgspec.convert(flags.get("wanted") or {}, CaseFilter).selects_cases
+        return msgspec.convert(flags.get("wanted") or {}, CaseFilter)
     except msgspec.ValidationError:
-        return True
+        return None
 
 
 def scope_paths(named: Iterable[str], root: Path, *, whole: bool) -> tuple[str, ...]:
