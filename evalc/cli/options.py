@@ -137,11 +137,11 @@ def whole(least: int | None = None, most: int | None = None) -> Callable[[Any], 
     return read
 
 
-def share(value: str) -> float:
+def number(value: str) -> float:
     """Read an option that is a number."""
-    if (number := number_in(value)) is None:
+    if (found := number_in(value)) is None:
         raise typer.BadParameter(f"`{value}` is not a number.")
-    return number
+    return found
 
 
 def _option(name: str, text: str, type_: Any) -> Any:
@@ -150,7 +150,7 @@ def _option(name: str, text: str, type_: Any) -> Any:
     return typer.Option(
         *(flag.names or (spelled(name),)),
         metavar=flag.metavar or None,
-        parser=share if float in parts else whole(flag.least) if int in parts else None,
+        parser=number if float in parts else whole(flag.least) if int in parts else None,
         hidden=flag.shown != "help",
         rich_help_panel=flag.panel or None,
         help=text or sentence_of(name).replace("`", ""),

@@ -24,7 +24,7 @@ from evalc.cli.ending import (
     supervise,
     with_standard_input,
 )
-from evalc.cli.options import Json, PathsOrStdin, settings_of, share, with_flags
+from evalc.cli.options import Json, PathsOrStdin, number, settings_of, with_flags
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,9 @@ def challenge(
     ],
     min_strength: Annotated[
         float | None,
-        typer.Option("--min-strength", metavar="X", parser=share, help="Exit with 1 below this strength, from 0 to 1."),
+        typer.Option(
+            "--min-strength", metavar="X", parser=number, help="Exit with 1 below this strength, from 0 to 1."
+        ),
     ] = None,
     fix: Annotated[
         bool,
@@ -187,7 +189,9 @@ def coverage(
     paths: PathsOrStdin = None,
     min_coverage: Annotated[
         float | None,
-        typer.Option("--min-coverage", metavar="X", parser=share, help="Exit with 1 below this coverage, from 0 to 1."),
+        typer.Option(
+            "--min-coverage", metavar="X", parser=number, help="Exit with 1 below this coverage, from 0 to 1."
+        ),
     ] = None,
     json: Json = False,
     **flags: Any,
